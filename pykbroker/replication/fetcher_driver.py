@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from pykbroker.deferred import spawn
 from pykbroker.environment.files import LogDirFailure
+from pykbroker.replication import follower_log
 from pykbroker.replication.fetcher import Fetcher, FetcherWorld, Send
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class FetcherDriver:
         try:
             # What this node appended in this turn, as leader, has to be in the log to be cut.
             partition.log.write_pending()
+            follower_log.cut_at_hole(partition, self._world.now_ms())
         except LogDirFailure as failure:
             self._world.manager.on_directory_failure(failure)
             return

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from pykbroker.environment.files import Buffer
 from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.log.partition.holes import first_hole
 from pykbroker.protocol.stored_batch import read_stored_header
 
 if TYPE_CHECKING:
@@ -87,6 +88,21 @@ def truncate(partition: Partition, offset: int, now_ms: int) -> None:
         )
     partition.log.truncate_to(offset, now_ms)
     partition.high_watermark = min(partition.high_watermark, partition.log.log_end_offset)
+
+
+def cut_at_hole(partition: Partition, now_ms: int) -> None:
+    """Before it fetches: what a power failure took from the middle of the log is fetched again.
+
+    Kafka does not look for it; such a replica gets in sync, and may lead, without these records.
+    """
+    hole = first_hole(partition.log)
+    if hole is not None:
+        _log.warning(
+            "%s: offsets from %d on are missing in the middle of the log: fetching them again",
+            partition.topic_partition,
+            hole,
+        )
+        truncate(partition, hole, now_ms)
 
 
 def truncate_fully(partition: Partition, offset: int, now_ms: int) -> None:

@@ -22,6 +22,7 @@ from pykbroker.protocol.messages.list_offsets_response import (
     ListOffsetsTopicResponse,
 )
 from pykbroker.protocol.primitives import Message
+from pykbroker.replication import follower_log
 from pykbroker.replication.fetch_plan import FetchLimits
 from pykbroker.replication.fetcher import LOG_STARTS_EVERY_MS, FetcherWorld
 from pykbroker.replication.fetcher_driver import FetcherDriver
@@ -404,6 +405,16 @@ def test_closed_it_asks_for_nothing_more() -> None:
     follower.driver.follow(follower.partition())
     follower.scheduler.advance(10 * BACKOFF_MS)
     assert len(follower.sent) == 1
+
+
+def test_a_log_with_a_hole_is_fetched_from_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    follower = Follower()
+    follower.answer(entry_of(0, (0, 0, 2), (2, 0, 1)))
+    monkeypatch.setattr(follower_log, "first_hole", lambda log: 2)
+    follower.driver.follow(follower.partition())
+    assert follower.partition().log.log_end_offset == 2
+    follower.answer()
+    assert asked(follower.fetch()[0]) == [(0, 2)]
 
 
 def test_a_partition_made_later_joins_the_session() -> None:

@@ -136,3 +136,14 @@ def test_without_epochs_the_fetch_begins_at_the_high_watermark(partition: Partit
     assert (follower_log.latest_epoch(partition), follower_log.start_offset(partition)) == (3, 2)
     partition.log.leader_epochs.clear()
     assert follower_log.start_offset(partition) == 0
+
+
+def test_a_log_with_a_hole_is_cut_there(
+    partition: Partition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append(partition, 0, (0, 3, 2), (2, 3, 1), (3, 5, 1))
+    follower_log.cut_at_hole(partition, NOW_MS)
+    assert partition.log.log_end_offset == 4
+    monkeypatch.setattr(follower_log, "first_hole", lambda log: 2)
+    follower_log.cut_at_hole(partition, NOW_MS)
+    assert contents(partition) == [(0, 3, b"0"), (1, 3, b"1")]
