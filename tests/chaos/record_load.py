@@ -16,6 +16,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, Topi
 from tests.chaos.record_history import Place, RecordHistory
 
 GROUP = "readers"
+CLOSE_S = 60.0
 QUICK: dict[str, Any] = {
     "reconnect.backoff.max.ms": 500,
     "socket.timeout.ms": 10_000,
@@ -110,7 +111,7 @@ class GroupMember:
         }
         self._consumer = Consumer(settings)
         self._consumer.subscribe([topic])
-        self._thread = threading.Thread(target=self._run, name=name)
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
     def _run(self) -> None:
@@ -126,9 +127,9 @@ class GroupMember:
         self._consumer.close()
 
     def stop(self) -> None:
-        """Leave the group."""
+        """Leave the group. A client that does not end does not keep the verdict back."""
         self._stop.set()
-        self._thread.join()
+        self._thread.join(CLOSE_S)
 
 
 def _record(message: Any) -> tuple[Place, int, str]:
