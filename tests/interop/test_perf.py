@@ -17,8 +17,11 @@ CLASSES = {
 
 
 def shape(lines: str) -> list[str]:
-    """Lines without their numbers; a negative one, of a clock's rounding, is a number too."""
-    return [re.sub(r"-?\d+(\.\d+)?(E-?\d+|e-\d+)?", "N", line) for line in lines.splitlines()]
+    """Lines without their numbers; what a clock's rounding makes of one is a number too."""
+    return [
+        re.sub(r"-?\d+(\.\d+)?(E-?\d+|e-\d+)?|Infinity|NaN", "N", line)
+        for line in lines.splitlines()
+    ]
 
 
 def compare(
