@@ -31,7 +31,7 @@ def test_example(spark: Any, example: str, tmp_path: Path, monkeypatch: pytest.M
     logs = tmp_path / "kafka-logs"
     write_segment(partition_directory(logs, "orders"), simple_batches(10))
     # The JVM and its workers stay in the directory where they were started.
-    for name in ("kafka-logs", "out/orders", "out/checkpoint", "out/parquet"):
+    for name in ("kafka-logs", "out/orders", "out/checkpoint", "out/parquet", "out/cache"):
         example = example.replace(f'"{name}"', f'"{tmp_path / name}"')
     names: dict[str, Any] = {}
     exec(compile(example, str(PAGE), "exec"), names)
