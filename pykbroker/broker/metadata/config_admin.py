@@ -27,7 +27,7 @@ from pykbroker.broker.forwarding import to_controller
 from pykbroker.broker.handlers import InSlices, in_slices_if
 from pykbroker.config import ConfigError, apply_list_operation, validate_broker_overrides
 from pykbroker.deferred import Deferred
-from pykbroker.environment.slices import paced
+from pykbroker.environment.slices import Breathe, go_on, paced
 from pykbroker.errors import ErrorCode, KafkaError, message_beyond
 from pykbroker.kraft.controller.configs import APPEND, DELETE, SET, SUBTRACT
 from pykbroker.kraft.image import (
@@ -145,11 +145,13 @@ class Alteration(NamedTuple):
     response: Callable[..., Message]
     result: Callable[..., Any]  # makes the part of the response that is about one resource
 
-    def refuse_all(self, message: Any, code: int, reason: str | None) -> Message:
+    def refuse_all(
+        self, message: Any, code: int, reason: str | None, breathe: Breathe = go_on
+    ) -> Message:
         """The response when the whole request failed."""
         results = [
             self.failed(resource, code, message_beyond(code, reason))
-            for resource in message.resources
+            for resource in paced(message.resources, breathe)
         ]
         return self.response(responses=results)
 
@@ -203,7 +205,8 @@ def alter_all(
 
     def finish(outcome: Any) -> Message:
         if isinstance(outcome, KafkaError):
-            outcome = alteration.refuse_all(left_over, outcome.code, outcome.message)
+            code, reason = outcome.code, outcome.message
+            outcome = alteration.refuse_all(left_over, code, reason, services.breathe)
         return assemble(outcome.responses)
 
     def decided(outcome: Any) -> None:
