@@ -16,9 +16,11 @@ import sys
 import time
 import traceback
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 from pykbroker.testing.world.mutants.hunt import MUTANTS, hunt
+from pykbroker.testing.world.mutants.mutant import CLUSTER, ONE_NODE, QUORUM
 from pykbroker.testing.world.one_node import OneNode
 from pykbroker.testing.world.several_brokers import SeveralBrokers
 from pykbroker.testing.world.shape import Shape
@@ -68,13 +70,22 @@ def live(seed: int, kind: Kind, level: int = logging.WARNING) -> tuple[str, str]
             return life.world.timeline.digest, "\n".join(lines)
 
 
+KINDS = {ONE_NODE: Kind(), QUORUM: Kind(nodes=3), CLUSTER: Kind(nodes=3, is_cluster=True)}
+"""How the lives that mutants name are lived."""
+
+
+def failure_of(kind: Kind, seed: int) -> str:
+    """What failed in a life; "": nothing."""
+    return live(seed, kind)[1]
+
+
 def live_with_mutants(names: Sequence[str], seeds: int) -> int:
     """Break one rule after the other; 1 when a world does not notice one of them."""
     missed = []
     for mutant in MUTANTS:
         if names and mutant.name not in names:
             continue
-        caught = hunt(mutant, [mutant.seed, *range(seeds)], lambda seed: live(seed, Kind())[1])
+        caught = hunt(mutant, [mutant.seed, *range(seeds)], partial(failure_of, KINDS[mutant.life]))
         gc.collect()
         if caught is None:
             missed.append(mutant.name)

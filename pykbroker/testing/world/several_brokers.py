@@ -325,10 +325,14 @@ class SeveralBrokers:
         contents: dict[TopicPartition, dict[int, bytes]] = {}
         for node in self.brokers:
             for key, partition in self._hosted_by(node):
-                topic = self.catalog.topics.get(key.topic)
+                topic, index = self.catalog.topics.get(key.topic), key.partition
                 log = partition.log
-                if topic is not None and topic.name != TRANSACTIONAL_TOPIC:
-                    topic.ledgers[key.partition].settle(
+                if (
+                    topic is not None
+                    and topic.name != TRANSACTIONAL_TOPIC
+                    and topic.ledgers[index:]
+                ):
+                    topic.ledgers[index].settle(
                         records_of(log), log.log_start_offset, log.log_end_offset
                     )
                 if log.config.compact:

@@ -6,19 +6,30 @@ may be needed: `python -m pykbroker.testing.world --mutants NAME` finds it.
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
-from pykbroker.testing.world.__main__ import Kind, live
+from pykbroker.testing.world.__main__ import KINDS, failure_of
 from pykbroker.testing.world.mutants.hunt import MUTANTS, hunt
-from pykbroker.testing.world.mutants.mutant import Mutant, Patch, applied, returning
+from pykbroker.testing.world.mutants.mutant import (
+    CLUSTER,
+    ONE_NODE,
+    QUORUM,
+    Mutant,
+    Patch,
+    applied,
+    returning,
+)
 
-MORE_SEEDS = 60
+MORE_SEEDS = {ONE_NODE: 60, QUORUM: 60, CLUSTER: 12}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_a_mutant_is_noticed(mutant: Mutant) -> None:
-    caught = hunt(mutant, [mutant.seed, *range(MORE_SEEDS)], lambda seed: live(seed, Kind())[1])
+    seeds = [mutant.seed, *range(MORE_SEEDS[mutant.life])]
+    caught = hunt(mutant, seeds, partial(failure_of, KINDS[mutant.life]))
     assert caught is not None, f"no life noticed a node without the rule: {mutant.rule}"
     assert "repeat with: " in caught.failure
 

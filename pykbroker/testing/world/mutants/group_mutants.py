@@ -101,7 +101,7 @@ GROUP_MUTANTS = (
     Mutant(
         "half-loaded",
         "a coordinator serves when its whole log is loaded",
-        (Patch("coordinator.runtime_driver:load", instead(_only_the_first)),),
+        (Patch("coordinator.loading_driver:load", instead(_only_the_first)),),
         seed=3,
     ),
     Mutant(

@@ -9,6 +9,8 @@ from pykbroker.testing.world.mutants.group_mutants import GROUP_MUTANTS
 from pykbroker.testing.world.mutants.log_mutants import LOG_MUTANTS
 from pykbroker.testing.world.mutants.metadata_mutants import METADATA_MUTANTS
 from pykbroker.testing.world.mutants.mutant import Mutant, applied
+from pykbroker.testing.world.mutants.raft_mutants import RAFT_MUTANTS
+from pykbroker.testing.world.mutants.replication_mutants import REPLICATION_MUTANTS
 from pykbroker.testing.world.mutants.serving_mutants import SERVING_MUTANTS
 from pykbroker.testing.world.mutants.transaction_mutants import TRANSACTION_MUTANTS
 
@@ -18,6 +20,8 @@ MUTANTS: tuple[Mutant, ...] = (
     *GROUP_MUTANTS,
     *METADATA_MUTANTS,
     *TRANSACTION_MUTANTS,
+    *RAFT_MUTANTS,
+    *REPLICATION_MUTANTS,
 )
 
 

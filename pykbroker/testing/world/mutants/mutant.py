@@ -19,13 +19,17 @@ class Patch(NamedTuple):
     make: Callable[[Any], Any]
 
 
+ONE_NODE, QUORUM, CLUSTER = "one node", "quorum", "cluster"
+
+
 class Mutant(NamedTuple):
-    """A broken rule; `seed` is one whose life shows it."""
+    """A broken rule; `seed` is one whose life shows it, of the kind `life`."""
 
     name: str
     rule: str
     patches: tuple[Patch, ...]
     seed: int = 0
+    life: str = ONE_NODE
 
 
 @contextmanager

@@ -1,0 +1,100 @@
+"""Broken rules of raft and of the controller's failover: lives of three voters show them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pykbroker.testing.world.mutants.mutant import (
+    QUORUM,
+    Mutant,
+    Patch,
+    doing_nothing,
+    instead,
+)
+
+
+def _forgets_its_vote(original: Any, raft: Any, candidate: Any, now_ms: int) -> None:
+    """The vote is granted and not noted: another candidate may have it, too."""
+
+
+def _votes_for_short_logs(
+    original: Any, role: Any, candidate: Any, up_to_date: bool, *, pre_vote: bool
+) -> Any:
+    return original(role, candidate, True, pre_vote=pre_vote)
+
+
+def _what_the_leader_has(original: Any, raft: Any) -> None:
+    """Committed is what the leader has on its disk."""
+    from pykbroker.kraft.raft import raft_events as ev
+
+    if raft.is_leader and raft.flushed_offset > raft.high_watermark:
+        raft.high_watermark = raft.flushed_offset
+        raft.effects.append(ev.HighWatermarkMoved(raft.flushed_offset))
+
+
+def _what_one_voter_more_has(original: Any, raft: Any) -> None:
+    """Committed is what the furthest voter has fetched up to."""
+    from pykbroker.kraft.raft import raft_events as ev
+
+    role = raft.role
+    if not raft.is_leader:
+        return
+    offset = max((progress.end_offset for progress in role.progress.values()), default=-1)
+    offset = max(offset, raft.flushed_offset)
+    if offset > raft.high_watermark:
+        raft.high_watermark = offset
+        raft.effects.append(ev.HighWatermarkMoved(offset))
+
+
+def _leader_for_ever(original: Any, driver: Any, is_me: bool, epoch: int) -> None:
+    """A controller that lost its leadership goes on with what it has replayed."""
+    if is_me and driver.controller is None:
+        original(driver, is_me, epoch)
+
+
+RAFT_MUTANTS = (
+    Mutant(
+        "votes-twice",
+        "a voter has one vote in an epoch",
+        (Patch("kraft.raft.raft_elections:record_vote", instead(_forgets_its_vote)),),
+        life=QUORUM,
+        seed=9,
+    ),
+    Mutant(
+        "votes-for-short-logs",
+        "who is voted for has all that the voter has",
+        (Patch("kraft.raft.raft_elections:grants_vote", instead(_votes_for_short_logs)),),
+        life=QUORUM,
+        seed=11,
+    ),
+    Mutant(
+        "committed-by-the-leader-alone",
+        "metadata is committed when a majority has it on disk",
+        (Patch("kraft.raft.raft_leading:advance_high_watermark", instead(_what_the_leader_has)),),
+        life=QUORUM,
+    ),
+    Mutant(
+        "committed-by-the-furthest-voter",
+        "committed is what the slowest of a majority has",
+        (
+            Patch(
+                "kraft.raft.raft_leading:advance_high_watermark", instead(_what_one_voter_more_has)
+            ),
+        ),
+        life=QUORUM,
+    ),
+    Mutant(
+        "follower-of-the-quorum-is-not-cut",
+        "a voter cuts off what its leader does not have",
+        (Patch("kraft.raft.raft_driver:RaftDriver.truncate", doing_nothing),),
+        life=QUORUM,
+        seed=8,
+    ),
+    Mutant(
+        "controller-is-not-built-anew",
+        "a new controller begins with what is committed",
+        (Patch("kraft.controller_driver:ControllerDriver.on_leader", instead(_leader_for_ever)),),
+        life=QUORUM,
+        seed=27,
+    ),
+)
