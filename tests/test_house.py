@@ -46,6 +46,7 @@ TESTED_IN = {
     "broker/handlers/vote": "kraft/raft/test_raft_service.py",
     "log/directories/closing": "log/directories/test_log_manager.py",
     "broker/outgoing": "network/test_client_pool.py",
+    "network/sending_connection": "network/test_connection.py",
     "config/broker_fields": "config/test_broker_keys.py",
     "config/broker_keys_*": "config/test_broker_keys.py",
     "config/group_keys": "config/test_broker_keys.py",

@@ -9,28 +9,52 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.zip.CRC32C;
 
 /**
- * RawLoad HOST PORT FRAME_FILE CONNECTIONS SECONDS: sends one request frame again and again on each
- * connection, one in flight, with its correlation id counted up; prints a line of JSON. The length
- * of the first reply is the length of all: an error reply has another length and ends the run.
+ * RawLoad HOST PORT FRAME_FILE CONNECTIONS SECONDS [IN_FLIGHT [BATCH_AT]]: sends one request frame
+ * again and again on each connection, IN_FLIGHT (1) at a time, with its correlation id counted up;
+ * prints a line of JSON. The length of the first reply is the length of all: an error reply has
+ * another length and ends the run. With BATCH_AT, where the record batch begins in a frame that ends
+ * with it, each connection is an idempotent producer: id, epoch 0 and sequence are written into it.
  */
 public class RawLoad {
     static final int CORRELATION_ID_AT = 8;
+    static final int CRC_AT = 17, ATTRIBUTES_AT = 21, PRODUCER_ID_AT = 43, EPOCH_AT = 51, SEQUENCE_AT = 53;
 
     static final class Client extends Thread {
         final Socket socket = new Socket();
         final byte[] frame;
+        final ByteBuffer fields;
         final long end;
+        final int batchAt;
+        final long[] started;
         long[] nanos = new long[1 << 16];
-        int count;
+        int sent, count;
         Exception failure;
 
-        Client(InetSocketAddress address, byte[] frame, long end) throws Exception {
+        Client(InetSocketAddress address, byte[] frame, long end, int inFlight, int batchAt, int number)
+            throws Exception {
             this.frame = frame.clone();
+            this.fields = ByteBuffer.wrap(this.frame);
             this.end = end;
+            this.started = new long[inFlight];
+            this.batchAt = batchAt;
+            if (batchAt > 0) fields.putLong(batchAt + PRODUCER_ID_AT, number).putShort(batchAt + EPOCH_AT, (short) 0);
             socket.setTcpNoDelay(true);
             socket.connect(address);
+        }
+
+        void send(OutputStream out) throws Exception {
+            fields.putInt(CORRELATION_ID_AT, sent);
+            if (batchAt > 0) {
+                fields.putInt(batchAt + SEQUENCE_AT, sent);
+                CRC32C crc = new CRC32C();
+                crc.update(frame, batchAt + ATTRIBUTES_AT, frame.length - batchAt - ATTRIBUTES_AT);
+                fields.putInt(batchAt + CRC_AT, (int) crc.getValue());
+            }
+            started[sent++ % started.length] = System.nanoTime();
+            out.write(frame);
         }
 
         @Override
@@ -40,10 +64,8 @@ public class RawLoad {
                 DataInputStream in =
                     new DataInputStream(new BufferedInputStream(socket.getInputStream(), 1 << 16));
                 byte[] reply = null;
-                while (count == 0 || System.nanoTime() < end) {
-                    ByteBuffer.wrap(frame).putInt(CORRELATION_ID_AT, count);
-                    long started = System.nanoTime();
-                    out.write(frame);
+                while (sent < started.length) send(out);
+                while (count < sent) {
                     int length = in.readInt();
                     if (reply == null) reply = new byte[length];
                     if (length != reply.length)
@@ -52,7 +74,10 @@ public class RawLoad {
                     if (ByteBuffer.wrap(reply).getInt() != count)
                         throw new IllegalStateException("wrong correlation id");
                     if (count == nanos.length) nanos = Arrays.copyOf(nanos, count * 2);
-                    nanos[count++] = System.nanoTime() - started;
+                    long now = System.nanoTime();
+                    nanos[count] = now - started[count % started.length];
+                    count++;
+                    if (now < end) send(out);
                 }
             } catch (Exception e) {
                 failure = e;
@@ -67,7 +92,10 @@ public class RawLoad {
         long started = System.nanoTime();
         long end = started + (long) (Double.parseDouble(args[4]) * 1e9);
         List<Client> clients = new ArrayList<>();
-        for (int i = 0; i < connections; i++) clients.add(new Client(address, frame, end));
+        int inFlight = args.length > 5 ? Integer.parseInt(args[5]) : 1;
+        int batchAt = args.length > 6 ? Integer.parseInt(args[6]) : -1;
+        for (int i = 0; i < connections; i++)
+            clients.add(new Client(address, frame, end, inFlight, batchAt, i));
         for (Client client : clients) client.start();
         long total = 0;
         for (Client client : clients) {
@@ -84,8 +112,8 @@ public class RawLoad {
         }
         Arrays.sort(all);
         System.out.printf(
-            "{\"per_second\": %.1f, \"p50_ms\": %.4f, \"p99_ms\": %.4f, \"mb_per_second\": %.1f}%n",
-            total / seconds, all[at / 2] / 1e6, all[(int) (at * 0.99)] / 1e6,
+            "{\"count\": %d, \"per_second\": %.1f, \"p50_ms\": %.4f, \"p99_ms\": %.4f, \"mb_per_second\": %.1f}%n",
+            total, total / seconds, all[at / 2] / 1e6, all[(int) (at * 0.99)] / 1e6,
             total * (double) frame.length / seconds / 1e6);
     }
 }

@@ -15,12 +15,14 @@ from pykbroker.protocol.messages.produce_request import (
     TopicProduceData,
 )
 from pykbroker.protocol.parts_writer import join_parts
-from pykbroker.protocol.record_batch import build_batch
+from pykbroker.protocol.record_batch import LEADER_EPOCH_AT, build_batch
 
 _CLIENT_ID = b"load"
+_MAGIC_WITHOUT_EPOCH = b"\xff\xff\xff\xff\x02"
 
 
-def _frame(message: Any, version: int) -> bytes:
+def frame_of(message: Any, version: int) -> bytes:
+    """The request as it goes on the wire, length and header first."""
     parts: list[Any] = []
     message.encode(parts, version)
     header = struct.pack(">hhih", message.API_KEY, version, 0, len(_CLIENT_ID)) + _CLIENT_ID
@@ -35,7 +37,13 @@ def produce(topic: str, record_bytes: int, records: int = 1, acks: int = -1) -> 
     batch = build_batch([(None, value, now_ms, []) for _ in range(records)])
     partition = PartitionProduceData(index=0, records=memoryview(batch))
     topics = [TopicProduceData(name=topic, partition_data=[partition])]
-    return _frame(ProduceRequest(acks=acks, timeout_ms=30_000, topic_data=topics), 7)
+    return frame_of(ProduceRequest(acks=acks, timeout_ms=30_000, topic_data=topics), 7)
+
+
+def batch_at(frame: bytes) -> int:
+    """Where the record batch lies in a frame of `produce`."""
+    at = frame.index(_MAGIC_WITHOUT_EPOCH)
+    return at - LEADER_EPOCH_AT
 
 
 def fetch(topic: str) -> bytes:
@@ -45,10 +53,10 @@ def fetch(topic: str) -> bytes:
     request = FetchRequest(
         max_wait_ms=500, min_bytes=1, max_bytes=1, session_epoch=-1, topics=topics
     )
-    return _frame(request, 11)
+    return frame_of(request, 11)
 
 
 def metadata(topic: str) -> bytes:
     """A Metadata v5 request for one topic."""
     topics = [MetadataRequestTopic(name=topic)]
-    return _frame(MetadataRequest(topics=topics, allow_auto_topic_creation=False), 5)
+    return frame_of(MetadataRequest(topics=topics, allow_auto_topic_creation=False), 5)

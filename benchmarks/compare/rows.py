@@ -16,7 +16,7 @@ from typing import Any
 from confluent_kafka import Producer
 
 from benchmarks.command_line import times
-from benchmarks.compare import frames
+from benchmarks.compare import frames, group_frames
 from benchmarks.compare.measure import Row
 from benchmarks.compare.servers import Server
 from tests.harness.apache import CONSUMER_PERFORMANCE, PRODUCER_PERFORMANCE, java_command
@@ -91,22 +91,40 @@ def _java_consume(size: int, count: int, server: Server, scale: float) -> float:
 
 
 def _raw(
-    make_frame: Callable[[str], bytes], connections: int, figure: str, server: Server, scale: float
+    make_frame: Callable[[str], bytes],
+    connections: int,
+    figure: str,
+    server: Server,
+    scale: float,
+    *,
+    in_flight: int = 1,
+    idempotent: bool = False,
 ) -> float:
+    """The same frame again and again; `cpu_us` is processor time of the server's process."""
     topic = server.new_topic()
     producer = Producer(server.client_config())
     producer.produce(topic, b"x" * 100)
     producer.flush(30)
     with tempfile.NamedTemporaryFile() as file:
-        file.write(make_frame(topic))
+        frame = make_frame(topic)
+        file.write(frame)
         file.flush()
         host, port = server.address.split(":")
         seconds = str(max(6 * scale, min(1.0, 40 * scale)))  # a second at least, but for a look
         program = [java(), "-Xmx256m", "-XX:+UseSerialGC", str(_HERE / "RawLoad.java")]
-        output = _run([*program, host, port, file.name, str(connections), seconds])
+        batch_at = frames.batch_at(frame) if idempotent else -1
+        shape = map(str, (connections, seconds, in_flight, batch_at))
+        before = server.cpu_seconds()
+        output = _run([*program, host, port, file.name, *shape])
+        spent = server.cpu_seconds() - before
     server.delete_topic(topic)
     figures: dict[str, float] = json.loads(output)
+    figures["cpu_us"] = spent / figures["count"] * 1e6
     return figures[figure]
+
+
+def _raw_member(make_frame: Callable[[str, str], bytes], server: Server, scale: float) -> float:
+    return _raw(partial(make_frame, server.address), 50, "per_second", server, scale)
 
 
 def _start_to_first_acknowledgement(server: Server, _scale: float) -> float:
@@ -165,9 +183,67 @@ ROWS = (
     Row("librdkafka, one record at a time, p50", "ms", partial(_latency, "p50_ms"), 1.0, True),
     Row("librdkafka, one record at a time, p99", "ms", partial(_latency, "p99_ms"), None, True),
     Row("raw produce, 1 connection, p50", "ms", partial(_raw, _one_record, 1, "p50_ms"), 1.0, True),
-    Row("raw produce, 50 connections", "req/s", partial(_raw, _one_record, 50, "per_second"), 0.5),
-    Row("raw fetch, 50 connections", "req/s", partial(_raw, frames.fetch, 50, "per_second")),
-    Row("raw metadata, 50 connections", "req/s", partial(_raw, frames.metadata, 50, "per_second")),
+    Row("raw produce, 1 connection, p99", "ms", partial(_raw, _one_record, 1, "p99_ms"), 0.7, True),
+    Row("raw produce, 50 connections", "req/s", partial(_raw, _one_record, 50, "per_second"), 1.0),
+    Row(
+        "raw produce, 50 connections, p99",
+        "ms",
+        partial(_raw, _one_record, 50, "p99_ms"),
+        1.0,
+        True,
+    ),
+    Row(
+        "raw idempotent produce, 50 connections",
+        "req/s",
+        partial(_raw, _one_record, 50, "per_second", idempotent=True),
+        1.0,
+    ),
+    Row(
+        "raw produce, 8 connections, 20 in flight",
+        "req/s",
+        partial(_raw, _one_record, 8, "per_second", in_flight=20),
+        1.2,
+    ),
+    Row("raw fetch, 50 connections", "req/s", partial(_raw, frames.fetch, 50, "per_second"), 1.0),
+    Row(
+        "raw metadata, 50 connections",
+        "req/s",
+        partial(_raw, frames.metadata, 50, "per_second"),
+        1.2,
+    ),
+    Row(
+        "raw heartbeat, 50 connections",
+        "req/s",
+        partial(_raw_member, group_frames.heartbeat),
+        1.0,
+    ),
+    Row(
+        "raw offset commit, 50 connections",
+        "req/s",
+        partial(_raw_member, group_frames.commit),
+        1.0,
+    ),
+    Row(
+        "CPU of a produce, 50 connections",
+        "us",
+        partial(_raw, _one_record, 50, "cpu_us"),
+        None,
+        True,
+    ),
+    Row(
+        "CPU of one by idempotent producers",
+        "us",
+        partial(_raw, _one_record, 50, "cpu_us", idempotent=True),
+        None,
+        True,
+    ),
+    Row(
+        "CPU of a fetch, 50 connections",
+        "us",
+        partial(_raw, frames.fetch, 50, "cpu_us"),
+        None,
+        True,
+    ),
     Row(
         "raw 0.9 MB produce, 4 connections",
         "MB/s",

@@ -21,6 +21,7 @@ from typing import Any
 
 from benchmarks.command_line import amount, parser_for
 from pykbroker.environment.real.world import real_environment
+from pykbroker.network.request import Request
 from pykbroker.network.socket_server import SocketServer
 
 SECONDS = 2.0
@@ -87,7 +88,9 @@ def measure(make_loop: Any, connections: int, depth: int, duration: float) -> tu
         while queue:
             for _ in range(len(queue)):
                 served += 1
-                queue.popleft().connection.reply(bytearray(REPLY))
+                request = queue.popleft()
+                assert isinstance(request, Request)
+                request.connection.reply(bytearray(REPLY))
         channel.flush_connections()
         channel.turn_finished()
 

@@ -1,8 +1,9 @@
 """One client connection on a raw non-blocking socket.
 
-State: received bytes not handed over yet; at most one request in flight; what waits to be sent.
+State: received bytes not handed over yet; at most one request in flight; what waits to be sent;
+what the worker has prepared for requests like those before.
 In: readiness of the socket, `reply` by the worker, `close` by anyone.
-Out: requests on the channel.
+Out: requests on the channel; once something is prepared, itself with the next frame in `frame`.
 
 Reading. One `recv` of up to RECEIVE_BYTES takes as many small frames as came. A frame that is not
 complete and larger than SMALL_FRAME_BYTES gets a buffer of its own, filled by `recv_into`: its
@@ -13,7 +14,8 @@ doubles only once it is full of received bytes.
 Invariants:
 
 * one request in flight: the next frame is handed over when the reply was queued (in the same turn
-  of the worker), so that replies leave in the order of the requests;
+  of the worker), so that replies leave in the order of the requests; the worker may take more
+  frames beside it (`gather`), which it answers in their order in the same round;
 * while a request is in flight at most BUFFER_BYTES more are read, then reading stops: a client
   that pipelines without end is slowed down by TCP, and what it costs us stays bounded;
 * while a reply waits for a slow reader nothing is handed over;
@@ -25,15 +27,14 @@ from __future__ import annotations
 
 import logging
 import struct
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable
+from typing import Any
 
-from pykbroker.environment.files import FileCutShort
 from pykbroker.environment.transport import StreamSocket
 from pykbroker.network.connection_resources import ConnectionResources
 from pykbroker.network.listener import Listener
 from pykbroker.network.request import Request
-from pykbroker.network.send import BLOCKED, SENT, Part, SendQueue
+from pykbroker.network.sending_connection import SendingConnection
 from pykbroker.protocol.framing import LENGTH_BYTES, FrameError, check_length
 from pykbroker.protocol.headers import decode_request_header
 from pykbroker.protocol.primitives import DecodeError
@@ -46,51 +47,41 @@ FIRST_BUFFER_BYTES = 64 * 1024
 BUFFER_FACTOR = 16
 # Fairness: a large frame takes at most this many reads before others have their turn.
 READS_PER_TURN = 16
-# Replies of one turn that may gather before the next frame has to wait for the flush.
-REPLY_BYTES_PER_TURN = 256 * 1024
 
 _SIZE = struct.Struct(">i")
 _unpack_size = _SIZE.unpack_from
 _log = logging.getLogger(__name__)
 
-_EMPTY = memoryview(b"")
-
 ANONYMOUS = "User:ANONYMOUS"
 
 
-class Connection:
+class Connection(SendingConnection):
     """A client connection; see the module."""
 
     __slots__ = (
-        "_blocked",
         "_channel",
         "_end",
-        "_flush_due",
         "_frame_buffer",
         "_frame_filled",
         "_frame_size",
-        "_monotonic_ns",
         "_on_close",
         "_on_closed",
-        "_outgoing",
         "_position",
         "_reading",
         "_receive",
-        "_replies",
-        "_reply_bytes",
-        "_resources",
-        "_socket",
-        "_transport",
-        "_view",
+        "_received",
         "_waiting",
-        "closed",
+        "frame",
+        "frame_end",
+        "frame_start",
+        "gathered",
         "idle_task",
         "in_flight",
-        "last_active_ns",
         "listener",
         "max_request_bytes",
         "peer",
         "peer_address",
+        "prepared",
         "principal",
         "stream_ended",
     )
@@ -104,34 +95,29 @@ class Connection:
         port: int,
         on_closed: Callable[[Connection], None],
     ) -> None:
-        self._resources = resources
-        self._transport = resources.transport
+        super().__init__(resources, sock)
         self._channel = resources.channel
-        self._monotonic_ns = resources.clock.monotonic_ns
         self._on_closed = on_closed
-        self._socket = sock
         self._receive = sock.recv
-        self._view = _EMPTY
+        self._received = b""
         self._position = 0
         self._end = 0
         self._frame_buffer: bytearray | None = None
         self._frame_filled = 0
         self._frame_size = 0
-        self._replies: list[bytearray] = []
-        self._reply_bytes = 0
-        self._outgoing: SendQueue | None = None
-        self._flush_due = False
-        self._blocked = False
         self._waiting = False
         self.stream_ended = False
-        self.closed = False
         self.in_flight = False
+        self.prepared: dict[int, Any] = {}
+        self.gathered = 0
+        self.frame: bytes | bytearray = b""
+        self.frame_start = 0
+        self.frame_end = 0
         self.listener = listener
         self.max_request_bytes = resources.max_request_bytes
         self.peer_address = address
         self.peer = f"{address}:{port}"
         self.principal = ANONYMOUS
-        self.last_active_ns = self._monotonic_ns()
         self.idle_task: TimerTask[Connection] | None = None  # kept by IdleConnections
         self._on_close: Callable[[], None] | None = None
         self._reading = True
@@ -164,8 +150,8 @@ class Connection:
             self._on_end_of_stream()
             return
         if unread:
-            chunk = self._view[self._position : self._end].tobytes() + chunk
-        self._view = memoryview(chunk)
+            chunk = self._received[self._position :] + chunk
+        self._received = chunk
         self._position = 0
         self._end = len(chunk)
         self.last_active_ns = self._monotonic_ns()
@@ -180,7 +166,7 @@ class Connection:
             if self._frame_buffer is not None and self._frame_filled == self._frame_size:
                 self._put_frame_buffer()
             return
-        (size,) = _unpack_size(self._view, position)
+        (size,) = _unpack_size(self._received, position)
         if size <= 0 or size > self.max_request_bytes:
             try:
                 check_length(size, self.max_request_bytes)
@@ -196,31 +182,73 @@ class Connection:
             self._waiting = True
             self._channel.wait(self)
             return
-        end = position + size
-        frame = self._view[position:end]
-        if end == self._end:
-            self._view = _EMPTY
+        received = self._received
+        self._consume(position + size)
+        self._put(received, position, position + size)
+
+    def _consume(self, position: int) -> None:
+        """What was received is handed over up to `position`."""
+        if position == self._end:
+            self._received = b""
             self._position = self._end = 0
         else:
-            self._position = end
-        self._put(frame)
+            self._position = position
 
-    def _put(self, frame: memoryview) -> None:
-        request = Request(self, frame)
+    def _put(self, frame: bytes | bytearray, start: int, end: int) -> None:
+        if self.prepared:
+            self.frame = frame
+            self.frame_start = start
+            self.frame_end = end
+            self.in_flight = True
+            self._channel.put(self)
+            return
+        request = self.request_of(frame, start, end)
+        if request is not None:
+            self.in_flight = True
+            self._channel.put(request)
+
+    def request_of(self, frame: bytes | bytearray, start: int, end: int) -> Request | None:
+        """The request in a frame; None, and the connection closed, when it has no sound header."""
+        view = memoryview(frame)[start:end]
+        request = Request(self, view)
         try:
-            decode_request_header(frame, request)
+            decode_request_header(view, request)
         except DecodeError as malformed:
             self.refuse(str(malformed))
-            return
-        self.in_flight = True
-        self._channel.put(request)
+            return None
+        return request
+
+    def has_next_frame(self) -> bool:
+        """Whether one more frame is there whole, while one is in flight: `frame` is that one then.
+
+        It stays where it is until `gather`: who does not want it leaves it for later.
+        """
+        position = self._position
+        available = self._end - position - LENGTH_BYTES
+        if available <= 0 or self.closed:
+            return False
+        (size,) = _unpack_size(self._received, position)
+        if not 0 < size <= available or size > self.max_request_bytes:
+            return False
+        self.frame = self._received
+        self.frame_start = position + LENGTH_BYTES
+        self.frame_end = self.frame_start + size
+        return True
+
+    def gather(self) -> None:
+        """The frame of `has_next_frame` is served beside the one in flight, and answered after it.
+
+        Who gathers sees to it that the answers come in the order of the frames.
+        """
+        self.gathered += 1
+        self._consume(self.frame_end)
 
     def _begin_frame(self, size: int, available: int) -> None:
         """Give the frame at the head of the received bytes a buffer of its own."""
         buffer = bytearray(min(size, max(FIRST_BUFFER_BYTES, available * BUFFER_FACTOR)))
         if available:
-            buffer[:available] = self._view[self._position + LENGTH_BYTES : self._end]
-        self._view = _EMPTY
+            buffer[:available] = self._received[self._position + LENGTH_BYTES :]
+        self._received = b""
         self._position = self._end = 0
         self._frame_buffer = buffer
         self._frame_filled = available
@@ -268,7 +296,7 @@ class Connection:
         buffer = self._frame_buffer
         assert buffer is not None
         self._frame_buffer = None
-        self._put(memoryview(buffer))
+        self._put(buffer, 0, len(buffer))
 
     def resume_hand_over(self) -> None:
         """The channel has room again."""
@@ -279,37 +307,10 @@ class Connection:
 
     # --------------------------------------------------------------- bytes out
 
-    def reply(self, payload: bytearray) -> None:
-        """Queue the framed reply of the request in flight."""
-        if self.closed:
-            return
-        size = len(payload)
-        if self._outgoing is None:
-            self._replies.append(payload)
-            size += self._reply_bytes
-            self._reply_bytes = size
-        else:
-            self._outgoing.add((payload,), size)
-            size = self._outgoing.pending_bytes
-        self._answered(size > REPLY_BYTES_PER_TURN)
-
-    def reply_parts(self, parts: Sequence[Part], size: int) -> None:
-        """Queue a framed reply of `size` bytes in parts; some may be slices of files."""
-        if self.closed:
-            for part in parts:
-                if not isinstance(part, (bytes, bytearray, memoryview)):
-                    part.release()
-            return
-        outgoing = self._send_queue()
-        outgoing.add(parts, size)
-        self._answered(outgoing.pending_bytes > REPLY_BYTES_PER_TURN)
-
-    def no_reply(self) -> None:
-        """The request in flight has no reply (Produce with acks=0): go on with the next."""
-        if not self.closed:
-            self._answered(False)
-
     def _answered(self, over: bool) -> None:
+        if self.gathered:
+            self.gathered -= 1
+            return
         self.in_flight = False
         if not self._flush_due:
             self._flush_due = True
@@ -317,97 +318,8 @@ class Connection:
         if not (over or self._blocked) and (self._end or self._frame_buffer is not None):
             self._hand_over()
 
-    def _send_queue(self) -> SendQueue:
-        """The queue for all that is not a handful of small replies; made when first needed."""
-        outgoing = self._outgoing
-        if outgoing is None:
-            outgoing = self._outgoing = SendQueue(self._transport)
-            if self._replies:
-                outgoing.add(self._replies, self._reply_bytes)
-                self._replies = []
-                self._reply_bytes = 0
-        return outgoing
-
-    def flush(self) -> None:
-        """Send the replies of this turn; called once at its end."""
-        self._flush_due = False
-        if self.closed or self._blocked:
-            return
-        if self._outgoing is not None:
-            self._send()
-            return
-        replies = self._replies
-        if replies:
-            payload = replies[0] if len(replies) == 1 else b"".join(replies)
-            self._replies = []
-            self._reply_bytes = 0
-            try:
-                sent = self._socket.send(payload)
-            except (BlockingIOError, InterruptedError):
-                sent = 0
-            except OSError as failure:
-                self._lost(failure)
-                return
-            if sent != len(payload):
-                self._send_queue().add((memoryview(payload)[sent:],), len(payload) - sent)
-                self._wait_until_writable()
-                return
-        if self.stream_ended or not self._reading or self._end:
-            self._flushed()
-
-    def _send(self) -> None:
-        outgoing = self._outgoing
-        assert outgoing is not None
-        before = outgoing.sent_bytes
-        try:
-            state = outgoing.send(self._socket)
-        except FileCutShort as cut:
-            self.abandon(f"cannot complete a reply: {cut}")
-            return
-        except OSError as failure:
-            self._lost(failure)
-            return
-        if outgoing.sent_bytes != before:
-            self.last_active_ns = self._monotonic_ns()
-        if state == SENT:
-            if self._blocked:
-                self._blocked = False
-                self._transport.remove_writer(self._socket)
-            self._outgoing = None
-            self._flushed()
-        elif state == BLOCKED:
-            self._wait_until_writable()
-        else:
-            self._read_cold(outgoing)
-
-    def _wait_until_writable(self) -> None:
-        if not self._blocked:
-            self._blocked = True
-            self._transport.add_writer(self._socket, self._on_writable)
-
-    def _on_writable(self) -> None:
-        try:
-            self._send()
-        except Exception:
-            self._our_bug()
-
-    def _read_cold(self, outgoing: SendQueue) -> None:
-        """Have a thread fetch what is not in the page cache; sending goes on when it is there."""
-        if self._blocked:
-            self._transport.remove_writer(self._socket)
-        self._blocked = True
-        reading = self._resources.cold_reads.run(outgoing.warming())
-        reading.on_resolved(partial(self._cold_read_done, outgoing))
-
-    def _cold_read_done(self, outgoing: SendQueue, fetched: object) -> None:
-        self._blocked = False
-        if self.closed:
-            return
-        if isinstance(fetched, BaseException):
-            self.abandon(f"cannot read a log file for a reply: {fetched}")
-            return
-        outgoing.warmed()
-        self._on_writable()
+    def _holds_back(self) -> bool:
+        return self.stream_ended or not self._reading or self._end > 0
 
     def _flushed(self) -> None:
         """Everything left: go on with what was held back meanwhile."""
@@ -482,9 +394,10 @@ class Connection:
             self._outgoing.release()
         self._outgoing = None
         self._replies = []
-        self._view = _EMPTY
+        self._received = self.frame = b""
         self._position = self._end = 0
         self._frame_buffer = None
+        self.prepared = {}
         self._socket.close()
         self._on_closed(self)
         on_close, self._on_close = self._on_close, None

@@ -31,6 +31,9 @@ class CloseConnection:
 class RequestConnection(Protocol):
     """Where a request came from, and where its reply goes: a connection, for the worker."""
 
+    prepared: dict[int, Any]
+    """The worker's, by API key << 16 | version: what requests like those before need no more."""
+
     @property
     def closed(self) -> bool:
         """Whether it is closed: a reply would go nowhere."""
@@ -71,6 +74,24 @@ class RequestConnection(Protocol):
 
     def close(self) -> None:
         """Close at once."""
+
+
+class PreparedConnection(RequestConnection, Protocol):
+    """A connection that stands for the next request on it, for something is prepared for such."""
+
+    frame: bytes | bytearray
+    """The request lies in it from `frame_start` to `frame_end`, the API key first."""
+    frame_start: int
+    frame_end: int
+
+    def request_of(self, frame: bytes | bytearray, start: int, end: int, /) -> Request | None:
+        """The request in a frame; None, and the connection closed, when it has no sound header."""
+
+    def has_next_frame(self) -> bool:
+        """Whether one more frame is there whole, while one is in flight: `frame` is that one."""
+
+    def gather(self) -> None:
+        """The frame of `has_next_frame` is served as well, and answered after the one before."""
 
 
 class Request(RequestHeader):

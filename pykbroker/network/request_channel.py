@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from pykbroker.environment.scheduler import Scheduler
-from pykbroker.network.request import Request
+from pykbroker.network.request import PreparedConnection, Request
 
 
 class ChannelConnection(Protocol):
@@ -49,7 +49,7 @@ class RequestChannel:
         self._turn: Callable[[], None] = _no_worker
         self._turn_due = False
         self.max_requests = max_requests
-        self.queue: deque[Request] = deque()
+        self.queue: deque[Request | PreparedConnection] = deque()
         self.waiting: deque[ChannelConnection] = deque()
         self.to_flush: list[ChannelConnection] = []
         self.full_count = 0
@@ -65,8 +65,8 @@ class RequestChannel:
         """Whether the next request would be one too many."""
         return len(self.queue) >= self.max_requests
 
-    def put(self, request: Request) -> None:
-        """Queue a request; the caller has looked at `full`."""
+    def put(self, request: Request | PreparedConnection) -> None:
+        """Queue a request, or a connection that holds one; the caller has looked at `full`."""
         self.queue.append(request)
         if not self._turn_due:
             self._turn_due = True

@@ -60,8 +60,8 @@ class DelayedProduce(DelayedOperation):
         """What `deferred` is resolved with, when nothing is pending any more."""
         return self.reply
 
-    def on_turn_written(self, failed: Container[Partition]) -> bool:
-        """The turn's writes are done, those of `failed` in vain. True when answered."""
+    def on_turn_written(self, failed: Container[Partition]) -> DelayedProduce | None:
+        """The turn's writes are done, those of `failed` in vain; itself when not answered yet."""
         if failed:
             still = []
             for append in self.pending:
@@ -72,9 +72,9 @@ class DelayedProduce(DelayedOperation):
                     still.append(append)
             self.pending = still
         if self.acks_all:
-            return self.try_complete()
+            return None if self.try_complete() else self
         self.deferred.resolve(self.finished())
-        return True
+        return None
 
     def try_complete(self) -> bool:
         still = []

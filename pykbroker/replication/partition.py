@@ -368,9 +368,18 @@ class Partition:
             records, self.leader_epoch, now_ms, origin, transaction_version, checked, guard
         )
 
+    def may_append(self, acks: int) -> bool:
+        """Whether `append_as_leader` would not refuse for what this partition is."""
+        return self.is_leader and (acks != ACKS_ALL or self._in_sync >= self._min_isr)
+
+    @property
+    def is_lone(self) -> bool:
+        """Whether what is written is committed: no other replica has a say."""
+        return self._only_replica and self._in_sync >= self._min_isr
+
     def on_written(self, now_ms: int) -> bool:
         """The queued appends are in the log: True when the high watermark moved."""
-        if self._only_replica and self._in_sync >= self._min_isr:
+        if self.is_lone:
             moved = self.log.log_end_offset > self.high_watermark
             if moved:
                 self.high_watermark = self.log.log_end_offset

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from pykbroker.kraft.delta import MetadataDelta
     from pykbroker.kraft.image import MetadataImage
     from pykbroker.log.directories.log_manager import LogManager
+    from pykbroker.log.partition.log_appending import PlainBatch
     from pykbroker.log.producers.verification import VerificationGuard
     from pykbroker.log.validation.batch_validation import ValidationOutcome
     from pykbroker.purgatory import Purgatory
@@ -86,6 +87,13 @@ class Following(Protocol):
         """Stop fetching; nothing happens when the partition is not fetched."""
 
 
+class AwaitsTurn(Protocol):
+    """Who has queued something, and wants to know when it is written."""
+
+    def on_turn_written(self, failed: Container[Partition]) -> DelayedProduce | None:
+        """The turn's writes are done, those of `failed` in vain; what has to wait longer."""
+
+
 class ReplicaManager:
     """See the module's text."""
 
@@ -109,7 +117,7 @@ class ReplicaManager:
         log_manager.follow_moves(self._on_log_moved)
         self._on_placed = on_placed
         self._dirty: dict[Partition, None] = {}
-        self._turn_waiting: list[DelayedProduce] = []
+        self._turn_waiting: list[AwaitsTurn] = []
         self.written: Partition | None = None  # while the fetches that wait for it are checked
         self._failed: set[Partition] = set()  # lost what this turn queued before its end
         self._listeners: dict[TopicPartition, list[PartitionListener]] = {}
@@ -246,7 +254,12 @@ class ReplicaManager:
             self._dirty[partition] = None
         return outcome
 
-    def await_turn(self, waiting: DelayedProduce) -> None:
+    def queue_plain(self, partition: Partition, records: memoryview, plain: PlainBatch) -> int:
+        """Queue a batch that its log has checked (`check_plain`); its base offset."""
+        self._dirty[partition] = None
+        return partition.log.queue_plain(records, plain)
+
+    def await_turn(self, waiting: AwaitsTurn) -> None:
         """Tell `waiting` when this turn's writes are done."""
         self._turn_waiting.append(waiting)
 
@@ -330,9 +343,10 @@ class ReplicaManager:
         self.written = None
         return bool(self._dirty or self._turn_waiting)
 
-    def _answer_waiting(self, waiting: list[DelayedProduce], failed: set[Partition]) -> None:
-        for produce in waiting:
-            if not produce.on_turn_written(failed):
+    def _answer_waiting(self, waiting: list[AwaitsTurn], failed: set[Partition]) -> None:
+        for each in waiting:
+            produce = each.on_turn_written(failed)
+            if produce is not None:
                 keys = {append.partition.produce_key for append in produce.pending}
                 self.purgatory.watch(produce, keys, produce.deadline_ms)
 

@@ -24,7 +24,8 @@ CHOSEN = (
     "ProducerPerformance, 1 KiB",
     "ConsumerPerformance, 100 B",
     "one record at a time, p50",
-    "raw produce, 1 connection",
+    "raw idempotent produce",
+    "raw heartbeat",
     "raw fetch",
 )
 

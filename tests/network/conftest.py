@@ -67,9 +67,9 @@ class Served:
         environment = real_environment(loop)
         self.threads = environment.background.threads("disk", 2)
         self.server = SocketServer(environment, config, self.threads)
-        self.held: list[Request] = []
+        self.held: list[Any] = []
         self.hold = False
-        self.answer: Callable[[Request], None] = self.echo
+        self.answer: Callable[[Any], None] = self.echo
         self.rounds: list[int] = []
         self.server.channel.attach_worker(self._turn)
         self.server.bind()

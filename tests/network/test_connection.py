@@ -15,6 +15,8 @@ import pytest
 from pykbroker.environment.files import FileSlice
 from pykbroker.environment.real.files import Descriptor
 from pykbroker.network import connection as connection_module
+from pykbroker.network.connection import Connection
+from pykbroker.network.sending_connection import REPLY_BYTES_PER_TURN
 from tests.harness.waiting import wait_for
 from tests.network.conftest import Served, frame, is_closed, read_exactly, read_reply
 
@@ -220,7 +222,7 @@ def test_a_slow_reader_is_waited_for(echo: Served, client: socket.socket) -> Non
 @pytest.mark.parametrize("in_parts", [False, True])
 def test_replies_of_a_turn_are_bounded(echo: Served, client: socket.socket, in_parts: bool) -> None:
     """A client that pipelines small requests for large replies does not have them all gathered."""
-    bound = connection_module.REPLY_BYTES_PER_TURN
+    bound = REPLY_BYTES_PER_TURN
     reply = struct.pack(">i", bound // 2 - 4) + bytes(bound // 2 - 4)
     gathered: list[int] = []
 
@@ -331,3 +333,49 @@ def test_a_bug_of_ours_closes_that_connection_and_no_other(
     assert echo.server.counters.unexpected_errors == 1
     client.sendall(frame(b"hello", 41))
     assert read_reply(client) == (41, b"hello")
+
+
+def test_frames_like_the_first_may_be_gathered(echo: Served, client: socket.socket) -> None:
+    """With something prepared the connection itself is on the channel, and gives frame by frame."""
+    connection = _only_connection(echo)
+    taken: list[int] = []
+
+    def serve(entry: Any) -> None:
+        if not isinstance(entry, Connection):
+            echo.echo(entry)
+            return
+        taken.append(1)
+        due = [entry.request_of(entry.frame, entry.frame_start, entry.frame_end)]
+        while entry.has_next_frame():
+            due.append(entry.request_of(entry.frame, entry.frame_start, entry.frame_end))
+            entry.gather()
+            taken[-1] += 1
+        for request in due:
+            assert entry.in_flight
+            echo.echo(request)  # type: ignore[arg-type]
+
+    echo.answer = serve
+    client.sendall(frame(b"first", 0))
+    assert read_reply(client) == (0, b"first")
+    echo.call(connection.prepared.__setitem__, 1, object())
+    client.sendall(b"".join(frame(b"%d" % n, n) for n in range(200)))
+    assert [read_reply(client) for _ in range(200)] == [(n, b"%d" % n) for n in range(200)]
+    assert sum(taken) == 200
+    client.sendall(frame(bytes(100_000), 7) + frame(b"last", 8))
+    assert read_reply(client) == (7, bytes(100_000))
+    assert read_reply(client) == (8, b"last")
+
+
+def test_a_bad_header_is_refused_when_something_is_prepared(
+    echo: Served, client: socket.socket
+) -> None:
+    connection = _only_connection(echo)
+
+    def serve(entry: Any) -> None:
+        assert entry.request_of(entry.frame, entry.frame_start, entry.frame_end) is None
+
+    echo.answer = serve
+    echo.call(connection.prepared.__setitem__, 1, object())
+    client.sendall(struct.pack(">i", 3) + b"abc")
+    assert is_closed(client)
+    assert echo.server.counters.malformed_requests == 1

@@ -42,19 +42,19 @@ def partitions() -> list[Partition]:
 
 def test_without_acks_all_the_write_is_enough(partitions: list[Partition]) -> None:
     produce = Produce(partitions, acks_all=False)
-    assert produce.on_turn_written(())
+    assert produce.on_turn_written(()) is None
     assert produce.deferred.value == [[0], [0]]
 
 
 def test_a_failed_write_fails_its_part_only(partitions: list[Partition]) -> None:
     produce = Produce(partitions, acks_all=False)
-    assert produce.on_turn_written({partitions[1]})
+    assert produce.on_turn_written({partitions[1]}) is None
     assert produce.deferred.value == [[0], [ErrorCode.KAFKA_STORAGE_ERROR]]
 
 
 def test_acks_all_waits_for_every_partition(partitions: list[Partition]) -> None:
     produce = Produce(partitions, acks_all=True)
-    assert not produce.on_turn_written(())
+    assert produce.on_turn_written(()) is produce
     partitions[0].high_watermark = 1
     assert not produce.try_complete()
     assert [append.partition for append in produce.pending] == [partitions[1]]
@@ -67,7 +67,7 @@ def test_a_lost_partition_is_not_waited_for(partitions: list[Partition]) -> None
     produce = Produce(partitions, acks_all=True)
     partitions[0].retire(int(ErrorCode.NOT_LEADER_OR_FOLLOWER))
     partitions[1].high_watermark = 1
-    assert produce.on_turn_written(())
+    assert produce.on_turn_written(()) is None
     assert produce.deferred.value == [[ErrorCode.NOT_LEADER_OR_FOLLOWER], [0]]
 
 

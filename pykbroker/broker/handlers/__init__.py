@@ -21,6 +21,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from pykbroker.broker.prepared import Prepare
 from pykbroker.deferred import Deferred
 from pykbroker.network.request import CloseConnection, Request
 from pykbroker.protocol.api import API_BY_NAME, Api, request_class
@@ -48,6 +49,7 @@ class Handler(NamedTuple):
     """What a handler module exports as `HANDLER`.
 
     `error_reply(request, code, message)` is the API's answer when the whole request failed.
+    `prepare`: see `broker/prepared`; it prepares for requests like one that was handled.
     """
 
     api_key: int
@@ -55,6 +57,7 @@ class Handler(NamedTuple):
     min_version: int
     max_version: int
     error_reply: Callable[[Request, int, str | None], Message | CloseConnection]
+    prepare: Prepare | None = None
 
 
 class Route:
@@ -75,6 +78,7 @@ class Route:
         "module",
         "on_broker",
         "on_controller",
+        "prepare",
         "request_count",
     )
 
@@ -101,6 +105,7 @@ class Route:
         self.decode: Callable[..., tuple[Any, int]]  # of the API's request class
         self.handle: Handle
         self.error_reply: Callable[[Request, int, str | None], Message | CloseConnection]
+        self.prepare: Prepare | None = None
 
     def load(self) -> None:
         """Import the handler and the classes of its messages."""
@@ -110,6 +115,7 @@ class Route:
         self.decode = request_class(self.api.key).decode
         self.handle = handler.handle
         self.error_reply = handler.error_reply
+        self.prepare = handler.prepare
         self.min_version = handler.min_version
         self.max_version = handler.max_version
         self.loaded = True

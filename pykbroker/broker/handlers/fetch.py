@@ -32,6 +32,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pykbroker.broker.handlers import Handler, InSlices, Outcome
+from pykbroker.broker.prepared.fetch import prepare
 from pykbroker.broker.requests.leader_hints import leader_hint
 from pykbroker.config.broker_keys_replication import RACK_AWARE
 from pykbroker.deferred import Deferred
@@ -276,5 +277,10 @@ def error_reply(request: Request, code: int, message: str | None = None) -> Fetc
 
 
 HANDLER = Handler(
-    api_key=API_KEY, handle=handle, min_version=4, max_version=18, error_reply=error_reply
+    api_key=API_KEY,
+    handle=handle,
+    min_version=4,
+    max_version=18,
+    error_reply=error_reply,
+    prepare=prepare,
 )

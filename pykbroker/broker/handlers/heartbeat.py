@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pykbroker.broker.handlers import Handler
+from pykbroker.broker.prepared.heartbeat import prepare
 from pykbroker.protocol.messages.heartbeat_response import HeartbeatResponse
 
 if TYPE_CHECKING:
@@ -33,5 +34,10 @@ def error_reply(request: Request, code: int, message: str | None) -> HeartbeatRe
 
 
 HANDLER = Handler(
-    api_key=API_KEY, handle=handle, min_version=0, max_version=4, error_reply=error_reply
+    api_key=API_KEY,
+    handle=handle,
+    min_version=0,
+    max_version=4,
+    error_reply=error_reply,
+    prepare=prepare,
 )

@@ -23,6 +23,8 @@ from typing import TYPE_CHECKING
 
 from pykbroker.broker.handlers import Handler, InSlices
 from pykbroker.broker.metadata.metadata_view import kind_of
+from pykbroker.broker.prepared import Answer
+from pykbroker.broker.prepared.metadata import PreparedMetadata, prepare_with
 from pykbroker.broker.requests.authorized_operations import (
     CLUSTER_OPERATIONS,
     NOT_ASKED,
@@ -204,6 +206,16 @@ def error_reply(request: Request, code: int, message: str | None = None) -> Meta
     return MetadataResponse(topics=topics, error_code=code)
 
 
+def prepare(services: BrokerServices, request: Request, answer: Answer) -> PreparedMetadata | None:
+    """For more requests like this one."""
+    return prepare_with(partial(handle, services), services.metadata, request)
+
+
 HANDLER = Handler(
-    api_key=API_KEY, handle=handle, min_version=0, max_version=13, error_reply=error_reply
+    api_key=API_KEY,
+    handle=handle,
+    min_version=0,
+    max_version=13,
+    error_reply=error_reply,
+    prepare=prepare,
 )

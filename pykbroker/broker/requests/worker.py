@@ -8,6 +8,10 @@ A turn, run once per turn of the event loop in which something came::
             a connection whose request was answered hands over its next frame: the next round
     end:    one send per connection
 
+A connection on which the general path has served a request is prepared for more like it
+(`broker/prepared/`): these are served without being decoded, and the frames of a pipeline that are
+alike in one round.
+
 So the appends of all connections are gathered, and a client that pipelines is served in rounds
 within one turn. A turn ends after ROUNDS_PER_TURN rounds or TURN_NS, so that other sockets have
 their say; what is queued by then is served in the next one.
@@ -27,15 +31,23 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from functools import partial
+from struct import Struct
 from typing import Any
 
 from pykbroker.broker.handlers import InSlices, Route
+from pykbroker.broker.prepared import (
+    GATHERED,
+    MISSED,
+    MOST_PATIENCE,
+    TRIES,
+    PreparedRequest,
+)
 from pykbroker.broker.requests.long_requests import LOOP_ELEMENTS, LongRequests
 from pykbroker.broker.services import BrokerServices, NodeServices
 from pykbroker.deferred import Deferred
 from pykbroker.environment.loop_time import RECORDED_NS
 from pykbroker.errors import ErrorCode, KafkaError
-from pykbroker.network.request import CloseConnection, Request
+from pykbroker.network.request import CloseConnection, PreparedConnection, Request
 from pykbroker.network.request_channel import RequestChannel
 from pykbroker.protocol.api import API_VERSIONS
 from pykbroker.protocol.headers import encode_response
@@ -46,6 +58,11 @@ ROUNDS_PER_TURN = 32
 TURN_NS = 10_000_000
 REQUEST_LOG = "pykbroker.request"  # at DEBUG when a node starts: it takes `TracingWorker`
 _KEYS = 128
+HEAD_BYTES = 8
+MOST_GATHERED = 31
+CLOSED = "a closed connection"
+
+_unpack_head = Struct(">Ii").unpack_from  # API key and version, correlation id
 
 _log = logging.getLogger("pykbroker.worker")
 
@@ -118,12 +135,16 @@ class Worker:
             for _ in range(ROUNDS_PER_TURN):
                 for _ in range(len(queue)):
                     request = queue.popleft()
-                    request.received_ms = now_ms
-                    self._serve(request)
+                    if isinstance(request, Request):
+                        request.received_ms = now_ms
+                        self._serve(request)
+                        unit = request.api.name
+                    else:
+                        unit = self._serve_next_of(request, now_ms)
                     before_ns = now_ns
                     now_ns = clock()
                     if now_ns - before_ns >= RECORDED_NS:
-                        self._loop_time.record(request.api.name, before_ns, now_ns)
+                        self._loop_time.record(unit, before_ns, now_ns)
                     if now_ns >= turn_end_ns:
                         break
                 self._finished = None
@@ -155,6 +176,79 @@ class Worker:
         unit = "end of a round" if route is None else f"delayed {route.api.name}"
         self._loop_time.record(unit, started_ns, ended_ns)
 
+    def _serve_next_of(self, connection: PreparedConnection, now_ms: int) -> str:
+        """Serve a connection on which something is prepared; the name of the API, for LoopTime."""
+        if connection.closed:
+            return CLOSED
+        frame = connection.frame
+        start = connection.frame_start
+        end = connection.frame_end
+        try:
+            prepared: PreparedRequest | None = None
+            if end - start >= HEAD_BYTES:
+                key, correlation_id = _unpack_head(frame, start)
+                prepared = connection.prepared.get(key)
+            if prepared is not None and prepared.misses < TRIES:
+                served = prepared.serve(connection, frame, start, end, correlation_id)
+                if served != MISSED:
+                    prepared.misses = 0
+                    route = self._on_broker[key >> 16]
+                    assert route is not None
+                    route.request_count += 1
+                    if served == GATHERED and connection.has_next_frame():
+                        route.request_count += self._gather(connection, prepared, key)
+                    name: str = route.api.name
+                    return name
+            request = connection.request_of(frame, start, end)
+        except Exception:
+            self._counters.unexpected_errors += 1
+            _log.exception("cannot serve %s", connection.peer)
+            connection.close()
+            return CLOSED
+        if request is None:
+            return CLOSED
+        request.received_ms = now_ms
+        self._serve(request)
+        return request.api.name
+
+    @staticmethod
+    def _gather(connection: PreparedConnection, prepared: PreparedRequest, key: int) -> int:
+        """Serve more frames of a pipeline in this round, as long as they are like the first; how
+        many."""
+        for count in range(MOST_GATHERED):
+            frame, start, end = connection.frame, connection.frame_start, connection.frame_end
+            if end - start < HEAD_BYTES:
+                return count
+            other, correlation_id = _unpack_head(frame, start)
+            if other != key:
+                return count
+            served = prepared.serve(connection, frame, start, end, correlation_id)
+            if served == MISSED:
+                return count
+            connection.gather()
+            if served != GATHERED or not connection.has_next_frame():
+                return count + 1
+        return MOST_GATHERED
+
+    def _remember(self, request: Request, route: Route) -> None:
+        """The general path has served a request: prepare for more like it."""
+        prepared = request.connection.prepared
+        key = request.api_key << 16 | request.api_version
+        known = prepared.get(key)
+        if known is not None:
+            known.misses += 1
+            if known.misses < known.patience:
+                return
+        assert route.prepare is not None
+        found = route.prepare(self._services, request, partial(self._answer, route))
+        if found is not None:
+            if known is not None:
+                found.patience = min(2 * known.patience, MOST_PATIENCE)
+            prepared[key] = found
+
+    def _answer(self, route: Route, request: Request, outcome: Any) -> None:
+        self._finish(request, route, outcome)
+
     def _serve(self, request: Request) -> None:
         connection = request.connection
         if connection.closed:
@@ -173,6 +267,8 @@ class Worker:
                 0
             ]
             outcome = route.handle(self._services, request)
+            if route.prepare is not None:
+                self._remember(request, route)
             if isinstance(outcome, Deferred):
                 if outcome.done:
                     self._finish(request, route, outcome.value)

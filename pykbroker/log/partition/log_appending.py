@@ -1,7 +1,7 @@
 """Appending to a partition's log: validate, assign offsets, queue; write once at the turn's end.
 
 State: see LogState; what is queued is `_parts`, `_batches`, `_pending_bytes`, `_completed`.
-    append_as_leader ->   append_plain: checked and queued in one go, if there is nothing special
+    append_as_leader ->   check_plain, queue_plain: where there is nothing special
                      else validate, what is known of the producer, queued
 
 In:    batches (views of received frames stay views). Out: AppendOutcome; LogDirFailure.
@@ -16,6 +16,7 @@ import logging
 from abc import abstractmethod
 from collections.abc import Sequence
 from enum import IntEnum
+from typing import TypeAlias
 
 from pykbroker.environment.files import Buffer, LogDirFailure
 from pykbroker.errors import ErrorCode, KafkaError
@@ -24,7 +25,7 @@ from pykbroker.log.producers.producer_state import ProducerUpdate
 from pykbroker.log.producers.verification import VerificationGuard
 from pykbroker.log.segments.entry_index import MAX_RELATIVE_OFFSET
 from pykbroker.log.segments.index_files import CorruptIndex
-from pykbroker.log.segments.segment import CorruptSegment, Segment, placed
+from pykbroker.log.segments.segment import CorruptSegment, Placed, Segment, placed
 from pykbroker.log.validation.batch_validation import (
     ValidationOutcome,
     check_replicated,
@@ -48,9 +49,11 @@ from pykbroker.protocol.record_batch import (
     assign_offset,
 )
 
-NOT_PLAIN = -1
-
 _log = logging.getLogger(__name__)
+
+
+PlainBatch: TypeAlias = tuple[int, int, ProducerUpdate | None]
+"""A batch that `queue_plain` takes: last offset delta, max timestamp, its producer's update."""
 
 
 class AppendOrigin(IntEnum):
@@ -123,8 +126,10 @@ class LogAppending(LogState):
             return self._append_raft(records, leader_epoch, now_ms)
         if checked is None:
             if origin == CLIENT and guard is None:
-                base_offset = self.append_plain(memoryview(records), leader_epoch, now_ms)
-                if base_offset != NOT_PLAIN:
+                view = memoryview(records)
+                plain = self.check_plain(view, leader_epoch, now_ms)
+                if plain is not None:
+                    base_offset = self.queue_plain(view, plain)
                     return AppendOutcome(base_offset, self.next_offset - 1, queued=True)
             checked = validate(records, self._rules, now_ms, origin)
         elif checked.log_append_time >= 0:
@@ -157,60 +162,62 @@ class LogAppending(LogState):
                 )
             except KafkaError as refused:
                 return AppendOutcome(error=refused.code, error_message=refused.message)
+        self._now_ms = now_ms
         size = header.batch_length + LOG_OVERHEAD
-        self._queue(batch, size, last_offset, header.max_timestamp, leader_epoch, now_ms)
+        self._roll_if_due(size, base_offset, last_offset, header.max_timestamp)
+        if leader_epoch > self._latest_epoch:
+            self._assign_epoch(leader_epoch, base_offset)
+        assign_offset(batch, base_offset, leader_epoch)
         if update is not None:
             header.base_offset = base_offset
             header.partition_leader_epoch = leader_epoch
             self._apply(update, header)
+        self._queue(batch, (base_offset, last_offset, header.max_timestamp, size))
         return AppendOutcome(base_offset, last_offset, checked.log_append_time, queued=True)
 
-    def append_plain(self, records: memoryview, leader_epoch: int, now_ms: int) -> int:
-        """Check a client's batch, give it its offsets and queue it; its base offset.
+    def check_plain(self, records: memoryview, leader_epoch: int, now_ms: int) -> PlainBatch | None:
+        """Look whether `queue_plain` may have a client's batch; None: it wants a closer look.
 
-        NOT_PLAIN, and nothing done, when it is to be looked at closer: see `plain_batch`, and
-        `ProducerStateManager.prepare_next` for producers. LogDirFailure as `append_as_leader`.
+        That is so of a batch that is not plain (plain_batch.py) or not its producer's next one, and
+        where an append has more to do than to queue it: roll, open a segment, begin an epoch.
         """
+        segment = self.active
+        if leader_epoch != self._latest_epoch or not segment.is_writable:
+            return None
         header = plain_header(records, self._rules, now_ms)
         if header is None:
-            return NOT_PLAIN
+            return None
         delta, max_timestamp, producer_id, producer_epoch, sequence = header
+        last_offset = self.next_offset + delta
+        self._now_ms = now_ms
+        if self._must_roll(segment, len(records), last_offset, max_timestamp):
+            return None
+        if producer_id < 0:
+            return delta, max_timestamp, None
+        update = self.producers.prepare_next(
+            producer_id, producer_epoch, sequence, delta, last_offset, max_timestamp
+        )
+        return None if update is None else (delta, max_timestamp, update)
+
+    def queue_plain(self, records: memoryview, plain: PlainBatch) -> int:
+        """Queue the batch that `check_plain` has just looked at; its base offset."""
+        delta, max_timestamp, update = plain
+        batch = bytearray(records) if records.readonly else records
         base_offset = self.next_offset
         last_offset = base_offset + delta
-        update = None
-        if producer_id >= 0:
-            update = self.producers.prepare_next(
-                producer_id, producer_epoch, sequence, delta, last_offset, max_timestamp
-            )
-            if update is None:
-                return NOT_PLAIN
-        batch = bytearray(records) if records.readonly else records
-        self._queue(batch, len(batch), last_offset, max_timestamp, leader_epoch, now_ms)
+        assign_offset(batch, base_offset, self._latest_epoch)
         if update is not None:
             self.producers.apply(update)
             self._updates.append(update)
+        self._queue(batch, (base_offset, last_offset, max_timestamp, len(batch)))
         return base_offset
 
-    def _queue(
-        self,
-        batch: bytearray | memoryview,
-        size: int,
-        last_offset: int,
-        max_timestamp: int,
-        leader_epoch: int,
-        now_ms: int,
-    ) -> None:
-        """A leader's batch that is sound goes to the end of the log."""
-        self._now_ms = now_ms
-        base_offset = self.next_offset
-        self._roll_if_due(size, base_offset, last_offset, max_timestamp)
-        if leader_epoch > self._latest_epoch:
-            self._assign_epoch(leader_epoch, base_offset)
-        assign_offset(batch, base_offset, leader_epoch)
+    def _queue(self, batch: bytearray | memoryview, place: Placed) -> None:
+        """For the next `write_pending`."""
         self._parts.append(batch)
-        self._batches.append((base_offset, last_offset, max_timestamp, size))
-        self._pending_bytes += size
-        self.next_offset = last_offset + 1
+        self._batches.append(place)
+        self._pending_bytes += place[3]
+        self.next_offset = place[1] + 1
 
     def is_heavy(self, attributes: int, size_bytes: int) -> bool:
         """Whether a client's batch should be given to `validate` in a thread first."""
@@ -321,17 +328,19 @@ class LogAppending(LogState):
     def _roll_if_due(
         self, size: int, base_offset: int, last_offset: int, max_timestamp: int
     ) -> None:
+        if self._must_roll(self.active, size, last_offset, max_timestamp):
+            self.write_pending()
+            self.roll(self._now_ms, base_offset)
+
+    def _must_roll(self, segment: Segment, size: int, last_offset: int, max_timestamp: int) -> bool:
         """LogSegment.shouldRoll, counting what is queued as written."""
-        segment = self.active
         filled = segment.size + self._pending_bytes
-        if (
+        return (
             filled + size > self._segment_bytes
             or segment.index_full
             or last_offset - segment.base_offset > MAX_RELATIVE_OFFSET
-            or (filled and self._is_roll_due(segment, max_timestamp))
-        ):
-            self.write_pending()
-            self.roll(self._now_ms, base_offset)
+            or (filled > 0 and self._is_roll_due(segment, max_timestamp))
+        )
 
     def _is_roll_due(self, segment: Segment, max_timestamp: int) -> bool:
         first = segment.first_timestamp

@@ -7,6 +7,7 @@ Source: Kafka's LocalLog.read, LogSegment.read.
 
 from __future__ import annotations
 
+from pykbroker.environment.files import Buffer
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.log.partition import lookup
 from pykbroker.log.partition.log_state import LogState
@@ -14,6 +15,10 @@ from pykbroker.log.partition.read_outcome import ReadOutcome
 from pykbroker.log.producers.producer_state import ProducerStateEntry
 from pykbroker.log.segments.index_files import CorruptIndex
 from pykbroker.log.segments.segment import CorruptSegment, FoundOffset, Segment
+from pykbroker.protocol.record_batch import LOG_OVERHEAD
+
+SMALL_READ_BYTES = 32 * 1024
+LEAST_READ_BYTES = 1024
 
 
 class LogReading(LogState):
@@ -57,6 +62,48 @@ class LogReading(LogState):
                 raise self.corrupt(fault) from fault
             return self.read(offset, max_bytes, max_offset, min_one_batch)
         return ReadOutcome()
+
+    def read_small(
+        self,
+        offset: int,
+        max_bytes: int,
+        max_offset: int,
+        min_one_batch: bool,
+        committed_only: bool,
+    ) -> Buffer | None:
+        """The bytes of what `read` finds, where that is little and at hand; None: call `read`.
+
+        At hand: from a batch on that was looked up lately, up to the log end, in the page cache.
+        What is read is read once, the size of the first batch with it. With `committed_only`,
+        None as well where aborted transactions may have to be told of.
+        """
+        if offset < self.log_start_offset or offset > self.log_end_offset:
+            return None
+        if offset >= max_offset:
+            return b""
+        segment = self.active
+        position = segment.hints.get(offset)
+        if position is None or max_offset != self.log_end_offset or offset < segment.base_offset:
+            return None
+        length = segment.size - position
+        is_cut = length > max_bytes
+        wanted = min(max(max_bytes, LEAST_READ_BYTES), length) if is_cut else length
+        if not LOG_OVERHEAD <= wanted <= SMALL_READ_BYTES:
+            return None
+        try:
+            if committed_only and not segment.txn_index.is_empty:
+                return None
+            found = segment.file.read_cached(wanted, position)
+        except (OSError, CorruptIndex):
+            return None
+        if found is None or len(found) != wanted:
+            return None
+        if not is_cut:
+            return found
+        first_size = LOG_OVERHEAD + int.from_bytes(found[8:LOG_OVERHEAD], "big")
+        if first_size <= max_bytes:
+            return found[:max_bytes]
+        return found[:first_size] if min_one_batch and first_size <= wanted else None
 
     def _read_segment(
         self,

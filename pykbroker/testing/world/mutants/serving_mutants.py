@@ -99,7 +99,7 @@ SERVING_MUTANTS = (
     Mutant(
         "pipelined-requests-dropped",
         "every frame that was received is handled",
-        (Patch("network.connection:Connection.reply", before(_forget_queued)),),
+        (Patch("network.sending_connection:SendingConnection.reply", before(_forget_queued)),),
     ),
     Mutant(
         "acknowledged-before-written",

@@ -1,0 +1,110 @@
+"""Metadata, prepared: a request with the bytes of one before, as long as the image is the same.
+
+The answer to a request for topics that exist is a function of the image and of the request's bytes
+(and of the listener, which a connection does not change). It is encoded once for each image in
+which a client asks; what else is in it, correlation id apart, stays. Topics that are not there
+may have to be made: they are the general path's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from struct import Struct
+from typing import TYPE_CHECKING, TypeAlias
+
+from pykbroker.broker.prepared import MISSED, SERVED, PreparedRequest
+from pykbroker.protocol.headers import encode_response
+from pykbroker.protocol.parts_writer import Parts
+from pykbroker.protocol.primitives import ZERO_UUID, Message
+
+if TYPE_CHECKING:
+    from pykbroker.broker.metadata.metadata_view import MetadataView
+    from pykbroker.kraft.image import MetadataImage
+    from pykbroker.network.request import PreparedConnection, Request
+    from pykbroker.protocol.messages.metadata_request import MetadataRequest
+
+BEHIND_CORRELATION_ID = 8
+CORRELATION_ID_AT = 4
+FEW = 10  # topics: longer answers are made bit by bit
+MOST_REQUEST_BYTES = 1024
+MOST_REPLY_BYTES = 8 * 1024  # each connection keeps its own
+
+_put_i32 = Struct(">i").pack_into
+
+Handle: TypeAlias = Callable[["Request"], object]
+
+
+class PreparedMetadata(PreparedRequest):
+    """See the module."""
+
+    __slots__ = ("_handle", "_image", "_reply", "_request", "_rest", "_size", "_view")
+
+    def __init__(self, handle: Handle, view: MetadataView, request: Request) -> None:
+        """handle: the general path's handler."""
+        super().__init__()
+        self._view = view
+        self._request = request
+        self._handle = handle
+        request.frame = memoryview(bytes(request.frame))  # nothing else of what was received
+        self._rest = bytes(request.frame[BEHIND_CORRELATION_ID:])
+        self._size = len(request.frame)
+        self._image: MetadataImage | None = None
+        self._reply = bytearray()
+
+    def serve(
+        self,
+        connection: PreparedConnection,
+        frame: bytes | bytearray,
+        start: int,
+        end: int,
+        correlation_id: int,
+    ) -> int:
+        if end - start != self._size or not frame.startswith(
+            self._rest, start + BEHIND_CORRELATION_ID
+        ):
+            return MISSED
+        image = self._view.image
+        if image is not self._image and not self._encode(image):
+            return MISSED
+        reply = bytearray(self._reply)
+        _put_i32(reply, CORRELATION_ID_AT, correlation_id)
+        connection.reply(reply)
+        return SERVED
+
+    def _encode(self, image: MetadataImage) -> bool:
+        """Make the reply of this image; False when it is the general path's."""
+        request = self._request
+        if not are_there(image, request.message):
+            return False
+        response = self._handle(request)
+        if not isinstance(response, Message):
+            return False
+        out: Parts = []
+        size = encode_response(request.api, request.api_version, 0, response, out)
+        if len(out) != 1 or size > MOST_REPLY_BYTES:
+            return False
+        self._reply = bytearray(out[0])  # type: ignore[arg-type]
+        self._image = image
+        return True
+
+
+def are_there(image: MetadataImage, message: MetadataRequest) -> bool:
+    """Whether the request names a few topics, and all of them exist."""
+    topics = message.topics
+    if not topics or len(topics) > FEW:
+        return False
+    return all(
+        topic.name in image.topics_by_name
+        if topic.topic_id == ZERO_UUID
+        else topic.topic_id in image.topics_by_id
+        for topic in topics
+    )
+
+
+def prepare_with(handle: Handle, view: MetadataView, request: Request) -> PreparedMetadata | None:
+    """For requests like this one, which the general path has served."""
+    if len(request.frame) > MOST_REQUEST_BYTES:
+        return None
+    if not are_there(view.image, request.message):
+        return None
+    return PreparedMetadata(handle, view, request)

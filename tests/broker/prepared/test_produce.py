@@ -1,0 +1,250 @@
+"""Which Produce requests are prepared for, and which are served so."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from pykbroker.broker.prepared.produce import fixed_entries, flexible_entries
+from pykbroker.kraft.image import TOPIC_RESOURCE
+from pykbroker.protocol.api import APIS
+from pykbroker.protocol.headers import encode_request
+from pykbroker.protocol.messages.config_record import ConfigRecord
+from pykbroker.protocol.messages.partition_change_record import PartitionChangeRecord
+from pykbroker.protocol.messages.produce_request import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from pykbroker.protocol.messages.produce_response import ProduceResponse
+from pykbroker.protocol.parts_writer import Parts, join_parts
+from tests.harness.equal_answers import PreparingWorker, Side
+from tests.replication.node import batch, topic_id_of
+
+
+def produce(
+    version: int, *indexes: int, correlation_id: int = 5, acks: int = -1, **fields: Any
+) -> bytes:
+    parts = [PartitionProduceData(index=index, records=batch(b"value")) for index in indexes]
+    topics = [TopicProduceData(name="t", topic_id=topic_id_of(7), partition_data=parts)]
+    settled: dict[str, Any] = {"acks": acks, "timeout_ms": 10, "topic_data": topics}
+    message = ProduceRequest(**settled | fields)
+    out: Parts = []
+    encode_request(APIS[0], version, correlation_id, "app", message, out)
+    return join_parts(out)
+
+
+class Node(Side):
+    """One node with a topic of three partitions, one client on it."""
+
+    def __init__(self, **config: Any) -> None:
+        super().__init__(PreparingWorker)
+        self.broker.node.create_topic("t", 3, **config)
+        self.connect(1)
+
+    @property
+    def general(self) -> int:
+        assert isinstance(self.worker, PreparingWorker)
+        return self.worker.general["Produce"]
+
+    def ask(self, *frames: bytes) -> bytes:
+        for frame in frames:
+            self.receive(1, frame)
+        self.run()
+        sent = bytes(self.sockets[1].sent)
+        self.sockets[1].sent.clear()
+        return sent
+
+
+def read(sent: bytes, version: int) -> list[tuple[int, ProduceResponse]]:
+    replies = []
+    while sent:
+        size, correlation_id = struct.unpack_from(">ii", sent)
+        at = 9 if version >= 9 else 8
+        frame = memoryview(sent)[: 4 + size]
+        replies.append((correlation_id, ProduceResponse.decode(frame, at, version)[0]))
+        sent = sent[4 + size :]
+    return replies
+
+
+def offsets(reply: ProduceResponse) -> list[tuple[int, int, int]]:
+    return [
+        (part.index, part.error_code, part.base_offset)
+        for topic in reply.responses
+        for part in topic.partition_responses
+    ]
+
+
+@pytest.mark.parametrize("version", range(3, 14))
+def test_the_second_request_is_served_without_being_decoded(version: int) -> None:
+    node = Node()
+    node.ask(produce(version, 0))
+    assert node.general == 1
+    sent = node.ask(produce(version, 2, correlation_id=6))
+    sent += node.ask(produce(version, 0, 1, 2, correlation_id=7))
+    assert node.general == 1
+    assert [(number, offsets(reply)) for number, reply in read(sent, version)] == [
+        (6, [(2, 0, 0)]),
+        (7, [(0, 0, 1), (1, 0, 0), (2, 0, 1)]),
+    ]
+
+
+def test_a_pipeline_is_answered_in_order_within_one_round() -> None:
+    node = Node()
+    node.ask(produce(9, 0))
+    sent = node.ask(b"".join(produce(9, n % 3, correlation_id=n) for n in range(40)))
+    assert [number for number, _ in read(sent, 9)] == list(range(40))
+    assert node.general == 1
+
+
+def test_what_differs_in_a_pipeline_waits_for_what_is_before_it() -> None:
+    node = Node()
+    node.ask(produce(9, 0))
+    frames = [
+        produce(9, 0, correlation_id=1),
+        produce(9, 17, correlation_id=2),
+        produce(7, 0, correlation_id=3),
+        produce(9, 0, correlation_id=4),
+    ]
+    sent = node.ask(b"".join(frames))
+    numbers = []
+    while sent:
+        size, number = struct.unpack_from(">ii", sent)
+        numbers.append(number)
+        sent = sent[4 + size :]
+    assert numbers == [1, 2, 3, 4]
+    assert node.general == 3
+
+
+def test_acks_0_has_no_reply_and_goes_on() -> None:
+    node = Node()
+    assert node.ask(*(produce(9, 0, acks=0) for _ in range(5))) == b""
+    assert node.general == 1
+    assert node.broker.replica_manager.find("t", 0).log.log_end_offset == 5  # type: ignore[union-attr]
+
+
+def test_acks_0_ends_the_connection_when_the_disk_fails() -> None:
+    node = Node()
+    node.ask(produce(9, 0, acks=0))
+    node.broker.node.fail_writes()
+    node.ask(produce(9, 0, acks=0))
+    assert node.general == 1
+    assert node.sockets[1].is_closed
+
+
+def test_a_failed_write_is_told() -> None:
+    node = Node()
+    node.ask(produce(9, 0))
+    node.broker.node.fail_writes()
+    sent = node.ask(produce(9, 0, 1, correlation_id=8))
+    ((number, reply),) = read(sent, 9)
+    assert number == 8
+    assert offsets(reply) == [(0, 56, -1), (1, 56, -1)]
+    assert node.general == 1
+
+
+def test_replicas_are_waited_for() -> None:
+    node = Node(replicas=(1, 2), isr=(1, 2))
+    node.broker.node.register(2)
+    node.receive(1, produce(9, 0))
+    node.run()
+    partition = node.broker.replica_manager.find("t", 0)
+    assert partition is not None
+    node.broker.node.follower_fetch(partition, 1)
+    node.run()
+    node.ask()
+    assert node.ask(produce(9, 0, correlation_id=8)) == b""
+    assert node.general == 1
+    node.broker.node.follower_fetch(partition, 2)
+    node.broker.wake()
+    assert [(n, offsets(r)) for n, r in read(node.ask(), 9)] == [(8, [(0, 0, 1)])]
+
+
+def test_what_has_changed_meanwhile_is_seen() -> None:
+    """Nothing of a partition is remembered: neither its settings nor that it is led here."""
+    node = Node(replicas=(1, 2), isr=(1,))
+    node.ask(produce(9, 0))
+    ((_, reply),) = read(node.ask(produce(9, 0)), 9)
+    assert offsets(reply) == [(0, 0, 1)]
+    assert node.general == 1
+    for change, code in (
+        (config("min.insync.replicas", "2"), 19),
+        (config("min.insync.replicas", "1"), 0),
+        (config("max.message.bytes", "10"), 10),
+        (config("max.message.bytes", None), 0),
+        (PartitionChangeRecord(topic_id=topic_id_of(7), partition_id=0, leader=2), 6),
+        (PartitionChangeRecord(topic_id=topic_id_of(7), partition_id=0, leader=1), 0),
+    ):
+        node.broker.node.apply(change)
+        ((_, reply),) = read(node.ask(produce(9, 0)), 9)
+        assert [error for _, error, _ in offsets(reply)] == [code], change
+
+
+def test_a_topic_of_the_same_name_is_another_one() -> None:
+    node = Node()
+    node.ask(produce(13, 0))
+    node.broker.node.delete_topic()
+    node.broker.node.create_topic("t", 3, number=8)
+    ((_, reply),) = read(node.ask(produce(13, 0)), 13)
+    assert [error for _, error, _ in offsets(reply)] == [100]
+
+
+def config(name: str, value: str | None) -> ConfigRecord:
+    return ConfigRecord(resource_type=TOPIC_RESOURCE, resource_name="t", name=name, value=value)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"transactional_id": "t"},
+        {"acks": 2},
+        {"topic_data": []},
+        {"topic_data": [TopicProduceData(name="t", partition_data=[])]},
+        {
+            "topic_data": [
+                TopicProduceData(
+                    name="t", partition_data=[PartitionProduceData(index=n, records=batch())]
+                )
+                for n in range(2)
+            ]
+        },
+        {
+            "topic_data": [
+                TopicProduceData(
+                    name="__consumer_offsets",
+                    partition_data=[PartitionProduceData(index=0, records=batch())],
+                )
+            ]
+        },
+    ],
+)
+def test_special_requests_are_not_prepared_for(fields: dict[str, Any]) -> None:
+    node = Node()
+    for _ in range(3):
+        node.ask(produce(9, 0, **fields))
+        assert not node.connections[1].prepared
+    assert node.general == 3
+
+
+def test_who_never_repeats_himself_is_not_tried_for_ever() -> None:
+    node = Node()
+    for number in range(100):
+        node.ask(produce(9, 0, timeout_ms=10 + number % 2))
+    assert 50 <= node.general <= 100
+    node.ask(*(produce(9, 0) for _ in range(200)))
+    before = node.general
+    node.ask(produce(9, 0))
+    assert node.general == before
+
+
+@pytest.mark.parametrize("entries_of", [fixed_entries, flexible_entries])
+def test_cut_and_odd_entries_are_nothing(entries_of: Callable[..., Any]) -> None:
+    for version in (7, 9):
+        frame = produce(version, 0, 1)
+        for end in range(len(frame)):
+            for position in (0, 20, 27, 30, end):
+                found = entries_of(frame[:end], position, end)
+                assert found is None or all(begin <= stop <= end for _, begin, stop in found)

@@ -1,0 +1,376 @@
+"""Random clients for two nodes that get the same: habits, requests, and what happens meanwhile.
+
+A client has habits, as real ones have: one API and version, one topic, the same settings again and
+again; now and then it changes them, or sends something that nobody else would.
+"""
+
+from __future__ import annotations
+
+import random
+import struct
+from collections.abc import Callable
+from typing import Any
+
+from pykbroker.kraft.image import TOPIC_RESOURCE
+from pykbroker.log.partition.partition_log import AppendOrigin
+from pykbroker.protocol.api import APIS
+from pykbroker.protocol.compression import GZIP, LZ4
+from pykbroker.protocol.control_records import ABORT, EndTxnMarker, build_marker_batch
+from pykbroker.protocol.headers import decode_response_header, encode_request
+from pykbroker.protocol.messages.config_record import ConfigRecord
+from pykbroker.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
+from pykbroker.protocol.messages.fetch_response import FetchResponse
+from pykbroker.protocol.messages.partition_change_record import PartitionChangeRecord
+from pykbroker.protocol.messages.produce_request import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from pykbroker.protocol.parts_writer import Parts, join_parts
+from pykbroker.protocol.primitives import DecodeError
+from pykbroker.protocol.record_batch import NewRecord, build_batch
+from tests.broker.handlers.data_plane import Broker
+from tests.replication.node import NOW_MS, Node, topic_id_of
+
+PRODUCE = 0
+FETCH = 1
+TOPICS = {"plain": 1, "compact": 2, "stamped": 3, "zipped": 4, "replicated": 5, "tight": 6}
+PARTITIONS = 3
+
+
+class Habit:
+    """What a client does again and again."""
+
+    def __init__(self, chance: random.Random, number: int) -> None:
+        self.api = chance.choice((PRODUCE, PRODUCE, PRODUCE, FETCH, FETCH))
+        self.topic = chance.choice(("plain",) * 8 + ("replicated",) * 3 + (*TOPICS, "missing"))
+        self.version = chance.randrange(3, 14) if self.api == PRODUCE else chance.randrange(4, 19)
+        self.acks = chance.choice((-1, -1, -1, -1, 1, 1, 1, 0, 0, 2))
+        self.count = chance.choice((1, 1, 1, 2, 3))
+        self.records = chance.choice((1, 1, 1, 3, 40))
+        self.size = chance.choice((10, 100, 100, 3000))
+        self.codec = chance.choice((0, 0, 0, 0, GZIP, LZ4))
+        self.producer = number + 1 if chance.random() < 0.5 else -1
+        self.client_id = chance.choice(("app", "", None, "ü" * 5))
+        self.isolation = chance.choice((0, 0, 1))
+        self.session = chance.choice((-1, -1, 0))
+        self.max_bytes = chance.choice((1, 200, 200, 1000, 5000, 1 << 20))
+        self.min_bytes = chance.choice((0, 1, 1, 1, 1, 500))
+        self.max_wait_ms = chance.choice((0, 0, 100))
+
+
+class Clients:
+    """All clients of a life."""
+
+    def __init__(self, chance: random.Random) -> None:
+        self.chance = chance
+        self.count = chance.randrange(1, 6)
+        self.sent = 0
+        self.habits = [Habit(chance, number) for number in range(self.count)]
+        self.sequences: dict[tuple[int, str, int], int] = {}
+        self.sessions = [(0, 0)] * self.count
+        self.offsets: dict[tuple[str, int], int] = {}
+
+    def prepare_node(self, node: Node) -> None:
+        """Topics of all kinds."""
+        kinds: dict[str, dict[str, Any]] = {
+            "plain": {},
+            "compact": {"cleanup_policy": "compact"},
+            "stamped": {"message_timestamp_type": "LogAppendTime"},
+            "zipped": {"compression_type": "gzip"},
+            "replicated": {"replicas": (1, 2), "isr": (1, 2)},
+            "tight": {"segment_bytes": "1048576", "max_message_bytes": "1000"},
+        }
+        node.register(2)
+        for name, config in kinds.items():
+            node.create_topic(name, PARTITIONS, TOPICS[name], **config)
+
+    def requests(self, is_quiet: bool) -> list[tuple[int, bytes]]:
+        """What some clients send in this step: (client, the bytes of one or more frames).
+
+        Either one client sends many frames, or many clients send one: which frame of a pipeline is
+        served before which one of another connection is nobody's promise, nor how much of a
+        pipeline a waiting fetch sees, or is served when a disk fails: so there are none while
+        something waits, or on a broken disk.
+        """
+        chance = self.chance
+        sent = []
+        lone = chance.randrange(self.count) if chance.random() < 0.5 else -1
+        for number in range(self.count):
+            if number != lone if lone >= 0 else chance.random() < 0.2:
+                continue
+            if chance.random() < 0.02:
+                self.habits[number] = Habit(chance, number)
+            habit = self.habits[number]
+            frames = []
+            pipelined = chance.choice((1, 2, 6, 50))
+            for _ in range(pipelined if lone >= 0 and is_quiet else 1):
+                if habit.api == PRODUCE:
+                    frames.append(self.produce(number, habit))
+                else:
+                    frames.append(self.fetch(number, habit))
+            self.sent += len(frames)
+            content = b"".join(frames)
+            if lone >= 0 and chance.random() < 0.2:
+                at = chance.randrange(len(content) + 1)
+                sent += [(number, content[:at]), (number, content[at:])] if at else []
+                self.sent -= 0 if at else len(frames)
+            else:
+                sent.append((number, content))
+        return [(number, content) for number, content in sent if content]
+
+    def frame(self, habit: Habit, message: Any, key: int) -> bytes:
+        """One frame; a few are not what anybody would send."""
+        out: Parts = []
+        correlation_id = self.chance.randrange(-5, 1 << 31)
+        encode_request(APIS[key], habit.version, correlation_id, habit.client_id, message, out)
+        frame = bytearray(join_parts(out))
+        if self.chance.random() < 0.004:
+            frame[self.chance.randrange(4, len(frame))] ^= 1 << self.chance.randrange(8)
+        if self.chance.random() < 0.004:
+            frame += b"\0" * self.chance.randrange(1, 4)
+            struct.pack_into(">i", frame, 0, len(frame) - 4)
+        return bytes(frame)
+
+    # ---- Produce
+
+    def batch(self, habit: Habit, number: int, index: int) -> bytes:
+        """One batch, most of them sound."""
+        chance = self.chance
+        times = [NOW_MS + chance.choice((0, 0, 0, 1, -500)) for _ in range(habit.records)]
+        if chance.random() < 0.02:
+            times[-1] += chance.choice((-1, 1)) * (1 << 40)
+        fields: dict[str, Any] = {}
+        if habit.producer >= 0:
+            where = (habit.producer, habit.topic, index)
+            sequence = self.sequences.get(where, 0)
+            step = chance.choice((0,) * 40 + (-1, 1, -habit.records))
+            if not step:
+                self.sequences[where] = sequence + habit.records
+            fields = {
+                "producer_id": habit.producer,
+                "producer_epoch": 0 if chance.random() < 0.98 else 1,
+                "base_sequence": sequence + step,
+                "is_transactional": chance.random() < 0.01,
+            }
+        key = b"key" if habit.topic == "compact" or chance.random() < 0.3 else None
+        records: list[NewRecord] = [(key, b"v" * habit.size, at, ()) for at in times]
+        batch = build_batch(records, codec=habit.codec, **fields)
+        if chance.random() < 0.01:
+            batch[chance.randrange(len(batch))] ^= 1 << chance.randrange(8)
+        if chance.random() < 0.01:
+            batch += bytes(batch)
+        return bytes(batch)
+
+    def produce(self, number: int, habit: Habit) -> bytes:
+        chance = self.chance
+        indexes = [chance.randrange(PARTITIONS) for _ in range(habit.count)]
+        if chance.random() < 0.9:
+            indexes = sorted(set(indexes))
+        if chance.random() < 0.02:
+            indexes[0] = 17
+        parts = [
+            PartitionProduceData(
+                index=index,
+                records=None
+                if chance.random() < 0.005
+                else memoryview(self.batch(habit, number, index)),
+            )
+            for index in indexes
+        ]
+        topics = [
+            TopicProduceData(
+                name=habit.topic,
+                topic_id=topic_id_of(TOPICS.get(habit.topic, 99)),
+                partition_data=parts,
+            )
+        ]
+        if chance.random() < 0.02:
+            topics.append(TopicProduceData(name="plain", topic_id=topic_id_of(1)))
+        message = ProduceRequest(
+            transactional_id="t" if chance.random() < 0.002 else None,
+            acks=habit.acks,
+            timeout_ms=1000,
+            topic_data=topics,
+        )
+        return self.frame(habit, message, PRODUCE)
+
+    # ---- Fetch
+
+    def fetch(self, number: int, habit: Habit) -> bytes:
+        chance = self.chance
+        session_id, epoch = self.sessions[number]
+        names: list[int] = list(range(habit.count))
+        if habit.session < 0:
+            session_id, epoch = 0, -1
+        elif epoch > 0 and chance.random() < 0.7:
+            names = []
+        parts = []
+        for index in names:
+            at = self.offsets.get((habit.topic, index), 0)
+            self.offsets[habit.topic, index] = at + chance.choice((0,) * 9 + (1, 1, 3, -2))
+            parts.append(
+                FetchPartition(
+                    partition=index,
+                    current_leader_epoch=chance.choice((-1, -1, 0, 1)),
+                    fetch_offset=max(at, 0) if chance.random() < 0.95 else 1 << 40,
+                    log_start_offset=-1,
+                    partition_max_bytes=habit.max_bytes,
+                )
+            )
+        topics = [
+            FetchTopic(
+                topic=habit.topic,
+                topic_id=topic_id_of(TOPICS.get(habit.topic, 99)),
+                partitions=parts,
+            )
+        ]
+        message = FetchRequest(
+            max_wait_ms=habit.max_wait_ms,
+            min_bytes=habit.min_bytes,
+            max_bytes=habit.max_bytes,
+            isolation_level=habit.isolation,
+            session_id=session_id,
+            session_epoch=epoch,
+            topics=topics if parts else [],
+        )
+        if epoch > 0:
+            self.sessions[number] = (session_id, epoch + 1)
+        return self.frame(habit, message, FETCH)
+
+    def note(self, number: int, sent: bytes) -> None:
+        """What a client was answered: the id of its new session."""
+        habit = self.habits[number]
+        if habit.api != FETCH or habit.session < 0:
+            self.sessions[number] = (0, 0)
+            return
+        position = 0
+        while position < len(sent):
+            (size,) = struct.unpack_from(">i", sent, position)
+            frame = memoryview(sent)[position + 4 : position + 4 + size]
+            position += 4 + size
+            try:
+                _, at = decode_response_header(frame, APIS[FETCH], habit.version)
+                reply = FetchResponse.decode(frame, at, habit.version)[0]
+            except DecodeError:  # it answers what was asked before the habits changed
+                continue
+            if reply.error_code:
+                self.sessions[number] = (0, 0)
+            elif reply.session_id != self.sessions[number][0]:
+                self.sessions[number] = (reply.session_id, 1)
+
+
+# ---- what happens on a node
+
+
+def happen(chance: random.Random) -> Callable[[Broker], None]:
+    """Something that changes the answers of many requests, or none."""
+    topic = chance.choice((*TOPICS, "plain", "plain", "plain", "plain", "replicated"))
+    index = chance.randrange(PARTITIONS)
+    number = chance.randrange(1 << 30)
+
+    def set_config(name: str, value: str | None) -> Callable[[Broker], None]:
+        record = ConfigRecord(
+            resource_type=TOPIC_RESOURCE, resource_name=topic, name=name, value=value
+        )
+        return lambda broker: broker.node.apply(record)
+
+    def change(leader: int, isr: list[int] | None = None) -> Callable[[Broker], None]:
+        record = PartitionChangeRecord(
+            topic_id=topic_id_of(TOPICS[topic]), partition_id=index, leader=leader, isr=isr
+        )
+        return lambda broker: change_if_there(broker, record)
+
+    return chance.choice(
+        (
+            lambda broker: pass_time(broker, 10 + number % 200),
+            lambda broker: pass_time(broker, 10 + number % 200),
+            lambda broker: pass_time(broker, 2000),
+            lambda broker: follow(broker),
+            lambda broker: follow(broker),
+            set_config("max.message.bytes", chance.choice(("150", "5000", None))),
+            set_config("message.timestamp.type", chance.choice(("LogAppendTime", None))),
+            set_config("cleanup.policy", chance.choice(("compact", "delete"))),
+            set_config("min.insync.replicas", chance.choice(("1", "2", None))),
+            set_config("segment.ms", chance.choice(("1", None, None))),
+            set_config("compression.type", chance.choice(("lz4", "producer"))),
+            change(1),
+            change(1),
+            change(-1),
+            change(2),
+            change(1, [1]),
+            change(1, [1, 2]),
+            lambda broker: recreate(broker, topic, same_id=number % 2 == 0),
+            lambda broker: roll(broker, topic, index),
+            lambda broker: delete_records(broker, topic, index),
+            lambda broker: abort_transaction(broker, topic, index, number),
+            lambda broker: break_disk(broker) if number % 8 == 0 else None,
+        )
+    )
+
+
+def change_if_there(broker: Broker, record: PartitionChangeRecord) -> None:
+    """A topic may have been made anew with another id."""
+    if record.topic_id in broker.node.image.topics_by_id:
+        broker.node.apply(record)
+
+
+def pass_time(broker: Broker, ms: int) -> None:
+    node = broker.node
+    node.now_ms += ms
+    node.purgatory.advance(node.now_ms)
+    broker.wake()
+
+
+def follow(broker: Broker) -> None:
+    """The follower fetches all that there is."""
+    for index in range(PARTITIONS):
+        partition = broker.replica_manager.find("replicated", index)
+        if partition is not None and partition.is_leader and 2 in partition.followers:
+            broker.node.follower_fetch(partition, partition.log.log_end_offset)
+    broker.wake()
+
+
+def recreate(broker: Broker, name: str, same_id: bool) -> None:
+    node = broker.node
+    topic = node.image.topic(name)
+    if topic is not None and node.files.fail is None:
+        number = int.from_bytes(topic.id, "big")
+        node.delete_topic(number)
+        node.create_topic(name, PARTITIONS, number if same_id else number + 10)
+
+
+def roll(broker: Broker, name: str, index: int) -> None:
+    partition = broker.replica_manager.find(name, index)
+    if partition is not None and partition.hosted:
+        partition.log.roll(broker.node.now_ms)
+
+
+def delete_records(broker: Broker, name: str, index: int) -> None:
+    partition = broker.replica_manager.find(name, index)
+    if partition is not None and partition.is_leader and not partition.log.config.compact:
+        partition.delete_records(-1)
+
+
+def abort_transaction(broker: Broker, name: str, index: int, producer_id: int) -> None:
+    """Somebody writes one record and takes it back."""
+    node, manager = broker.node, broker.replica_manager
+    partition = manager.find(name, index)
+    if partition is None or not partition.is_leader or node.files.fail is not None:
+        return
+    marker = build_marker_batch(
+        EndTxnMarker(ABORT, 0), producer_id=producer_id, producer_epoch=0, timestamp_ms=node.now_ms
+    )
+    fields: dict[str, Any] = {
+        "producer_id": producer_id,
+        "producer_epoch": 0,
+        "base_sequence": 0,
+    }
+    record = build_batch([(b"key", b"v", node.now_ms, [])], is_transactional=True, **fields)
+    for content, origin in ((record, AppendOrigin.CLIENT), (marker, AppendOrigin.COORDINATOR)):
+        manager.append(partition, memoryview(content), 1, node.now_ms, origin)
+    broker.wake()
+
+
+def break_disk(broker: Broker) -> None:
+    broker.node.fail_writes()
