@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -97,8 +98,11 @@ class ClusterServer(Server):
 
         def has_leader() -> bool:
             for node in self.nodes:
-                with RawClient(node.bootstrap_server, timeout_s=5) as client:
-                    answer: Any = client.ask("DescribeQuorum", 2, asked)
+                try:
+                    with RawClient(node.bootstrap_server, timeout_s=5) as client:
+                        answer: Any = client.ask("DescribeQuorum", 2, asked)
+                except OSError:
+                    continue  # it starts
                 if not isinstance(answer, str) and not answer.error_code:
                     partition = answer.topics[0].partitions[0]
                     if not partition.error_code and partition.leader_id > 0:
@@ -112,7 +116,17 @@ class ClusterServer(Server):
     def bring_back(self, node: MixedNode) -> None:
         """Start a node that was killed, and wait until it is an unfenced broker again."""
         node.start()
+        until(partial(_listens, node), f"listener of node {node.id}")  # its old session may last
         self.broker.wait_for_brokers()
+
+
+def _listens(node: MixedNode) -> bool:
+    host, port = node.bootstrap_server.split(":")
+    try:
+        socket.create_connection((host, int(port)), timeout=1).close()
+    except OSError:
+        return False
+    return True
 
 
 def until(condition: Callable[[], bool], what: str) -> None:

@@ -129,8 +129,11 @@ def _controller_failover(server: Server, _scale: float) -> float:
 
 
 def _try_to_create(node: MixedNode) -> bool:
-    with RawClient(node.bootstrap_server, timeout_s=REQUEST_TIMEOUT_MS / 1000) as client:
-        return _create(client, REQUEST_TIMEOUT_MS) == 0
+    try:
+        with RawClient(node.bootstrap_server, timeout_s=REQUEST_TIMEOUT_MS / 1000) as client:
+            return _create(client, REQUEST_TIMEOUT_MS) == 0
+    except OSError:
+        return False
 
 
 def _create(client: RawClient, timeout_ms: int) -> int:
