@@ -434,7 +434,7 @@ class TransactionLedger:
     # ---------------------------------------------------------------- ends of processes
 
     def clock_jumped(self) -> None:
-        """The node that comes up next may take every open transaction for overdue."""
+        """The coordinator that comes next may take every open transaction for overdue."""
         for transaction in self.transactions:
             transaction.is_contested = True
 
