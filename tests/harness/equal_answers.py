@@ -221,7 +221,9 @@ def live(seed: int, steps: int, served: Counter[str]) -> int:
     for step in range(steps):
         event = happen(chance) if chance.random() < 0.2 else None
         quiet = not sides[0].broker.purgatory and sides[0].broker.node.files.fail is None
-        sent = [] if event else clients.requests(quiet)
+        connections = sides[1].connections
+        waiting = {number for number, each in connections.items() if each.in_flight}
+        sent = [] if event else clients.requests(quiet, waiting)
         for side in sides:
             if event is not None:
                 event(side.broker)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any
 
 from pykbroker.kraft.image import TOPIC_RESOURCE
@@ -85,8 +85,11 @@ class Clients:
         for name, config in kinds.items():
             node.create_topic(name, PARTITIONS, TOPICS[name], **config)
 
-    def requests(self, is_quiet: bool) -> list[tuple[int, bytes]]:
+    def requests(self, is_quiet: bool, waiting: Container[int]) -> list[tuple[int, bytes]]:
         """What some clients send in this step: (client, the bytes of one or more frames).
+
+        None of those that are `waiting` for an answer: two pipelines could pile up behind two of
+        them.
 
         Either one client sends many frames, or many clients send one: which frame of a pipeline is
         served before which one of another connection is nobody's promise, nor how much of a
@@ -98,6 +101,8 @@ class Clients:
         lone = chance.randrange(self.count) if chance.random() < 0.5 else -1
         for number in range(self.count):
             if number != lone if lone >= 0 else chance.random() < 0.2:
+                continue
+            if number in waiting:
                 continue
             if chance.random() < 0.02:
                 self.habits[number] = Habit(chance, number)
