@@ -30,6 +30,7 @@ from pykbroker.broker.handlers import (
 from pykbroker.coordinator.group.group_coordinator_driver import GroupCoordinator
 from pykbroker.deferred import Deferred
 from pykbroker.environment.real.randomness import Entropy
+from pykbroker.environment.slices import InOneGo
 from pykbroker.kraft.delta import MetadataDelta
 from pykbroker.kraft.image import Provenance
 from pykbroker.protocol.messages.heartbeat_request import HeartbeatRequest
@@ -92,7 +93,9 @@ class GroupBroker(Broker):
 
     def start(self) -> None:
         clock = SimpleNamespace(now_ms=lambda: NOW_MS, monotonic_ns=time.monotonic_ns)
-        environment: Any = SimpleNamespace(scheduler=self.loop, clock=clock, random=Entropy())
+        environment: Any = SimpleNamespace(
+            scheduler=self.loop, clock=clock, random=Entropy(), slices=InOneGo()
+        )
         self.groups = GroupCoordinator.create(
             node_id=1,
             config=self.config,

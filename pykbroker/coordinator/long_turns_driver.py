@@ -50,11 +50,15 @@ class LongTurns:
     def begin(self, hosted: HostedShard) -> None:
         """An operation begins on an active machine: if it runs in a job, it may breathe."""
         if self._slices.is_running:
+            self._slices.hold(True)  # whoever asked may go: half an operation is none
             hosted.state = HostState.BUSY
             hosted.is_operating = True
 
-    def end(self, hosted: HostedShard) -> None:
-        """The operation is through, whatever came of it."""
+    def end(self, hosted: HostedShard, shard: object) -> None:
+        """The operation on this machine is through, whatever came of it: of the machine, too."""
+        self._slices.hold(False)
+        if hosted.shard is not shard:
+            return  # what goes on is another one's
         hosted.is_operating = False
         if hosted.state is HostState.BUSY:
             if hosted.later:
@@ -91,13 +95,20 @@ class LongTurns:
     def wait(
         self, hosted: HostedShard, again: Callable[[], Any], refuse: Callable[[int], Any]
     ) -> Deferred:
-        """The outcome of `again` when the machine is not busy any more, or what `refuse` says."""
+        """The outcome of `again` when the machine is not busy any more (what it raises, too), or
+        what `refuse` says."""
         deferred = Deferred()
+
+        def run() -> None:
+            try:
+                outcome = again()
+            except Exception as fault:
+                deferred.resolve(fault)
+            else:
+                pass_on(outcome, deferred)
+
         name = "waiting request" if self._slices.is_running else ""
-        later = Later(
-            lambda: pass_on(again(), deferred), lambda code: deferred.resolve(refuse(code)), name
-        )
-        hosted.later.append(later)
+        hosted.later.append(Later(run, lambda code: deferred.resolve(refuse(code)), name))
         return deferred
 
     def when_free(self, hosted: HostedShard, run: Callable[[], None]) -> None:
@@ -108,8 +119,8 @@ class LongTurns:
             hosted.later.append(Later(partial(self.when_free, hosted, run)))
 
     def do_what_waited(self, hosted: HostedShard) -> None:
-        """The machine is loaded."""
-        if hosted.later:
+        """The machine is loaded, unless its first operation failed."""
+        if hosted.later and hosted.state is HostState.ACTIVE:
             hosted.state = HostState.BUSY
             self._do_what_waited(hosted)
 
@@ -135,8 +146,10 @@ class LongTurns:
         if hosted.state is HostState.BUSY:
             hosted.is_operating = False
             hosted.state = HostState.ACTIVE
-        later.run()
-        if hosted.state is HostState.ACTIVE and hosted.later:
-            hosted.state = HostState.BUSY
-            if later.long_name:
-                self._scheduler.call_soon(self._do_what_waited, hosted)
+        try:
+            later.run()
+        finally:
+            if hosted.state is HostState.ACTIVE and hosted.later:
+                hosted.state = HostState.BUSY
+                if later.long_name:
+                    self._scheduler.call_soon(self._do_what_waited, hosted)

@@ -221,7 +221,7 @@ class CoordinatorRuntime:
             self._restart(hosted)  # a bug of ours half-way through a machine: do not trust it
             raise
         finally:
-            self._turns.end(hosted)
+            self._turns.end(hosted, shard)
         deferred = waiting.deferred
         return deferred.value if deferred.done else deferred
 
@@ -276,7 +276,7 @@ class CoordinatorRuntime:
         try:
             reply = question(shard, request, context)
         finally:
-            self._turns.end(hosted)
+            self._turns.end(hosted, shard)
         if hosted.shard is not shard:
             return refuse(request, context, int(ErrorCode.NOT_COORDINATOR))
         if hosted.next_offset <= hosted.committed:
@@ -347,7 +347,7 @@ class CoordinatorRuntime:
             )
             self._restart(hosted)
         finally:
-            self._turns.end(hosted)
+            self._turns.end(hosted, shard)
 
     def _carry_out(
         self, hosted: HostedShard, decision: ShardDecision, now_ms: int, own: Waiting | None

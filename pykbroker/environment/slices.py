@@ -58,6 +58,10 @@ class Slices(Protocol):
     def is_running(self) -> bool:
         """Does a job run now, which `breathe` may interrupt?"""
 
+    def hold(self, is_held: bool) -> None:
+        """Whether the running job is to go on although it is not wanted any more, because what it
+        has begun must not stay half done; outside of a job do nothing."""
+
     def breathe(self) -> None:
         """Let the event loop have a turn if this slice is used up; outside of a job do nothing."""
 
@@ -84,6 +88,9 @@ class InOneGo:
         except Exception as failure:
             deferred.resolve(failure)
         return deferred
+
+    def hold(self, is_held: bool) -> None:
+        """See `Slices`."""
 
     def breathe(self) -> None:
         """See `Slices`."""

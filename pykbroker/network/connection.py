@@ -308,13 +308,13 @@ class Connection(SendingConnection):
     # --------------------------------------------------------------- bytes out
 
     def _answered(self, over: bool) -> None:
+        if not self._flush_due:
+            self._flush_due = True
+            self._channel.flush_later(self)
         if self.gathered:
             self.gathered -= 1
             return
         self.in_flight = False
-        if not self._flush_due:
-            self._flush_due = True
-            self._channel.flush_later(self)
         if not (over or self._blocked) and (self._end or self._frame_buffer is not None):
             self._hand_over()
 

@@ -18,6 +18,7 @@ from pykbroker.config.load import Properties, load_config
 from pykbroker.protocol.messages.describe_cluster_response import DescribeClusterBroker
 from pykbroker.testing import Cluster
 from tests.cli.conftest import Run
+from tests.harness.waiting import wait_for
 
 READY_SECONDS = 120
 
@@ -70,7 +71,10 @@ def test_life_of_a_cluster(tmp_path: Path, run: Run) -> None:
         at = ("--bootstrap-server", found[1])
         assert found[2] == str(tmp_path)
         assert run("topics", *at, "--create", "--topic", "kept").code == 0
-        described = run("topics", *at, "--describe", "--topic", "kept").lines[0]
+        describe = ("topics", *at, "--describe", "--topic", "kept")
+        # Another node than the one that was asked to create it may not know of it yet.
+        wait_for(lambda: run(*describe).lines, "the topic on the node that is asked")
+        described = run(*describe).lines[0]
         assert "\tPartitionCount: 4\tReplicationFactor: 3\t" in described
         assert "min.insync.replicas=2" in described
         first_id = run("cluster", "cluster-id", *at).out

@@ -100,6 +100,9 @@ class Sliced:
         self.jobs.append(name)
         return InOneGo().run(name, job, is_wanted)
 
+    def hold(self, is_held: bool) -> None:
+        """Every job is wanted."""
+
     def breathe(self) -> None:
         self.at_breath()
 

@@ -161,6 +161,9 @@ class Later:
         self.jobs.append((job, deferred))
         return deferred
 
+    def hold(self, is_held: bool) -> None:
+        """Every job is wanted."""
+
     def breathe(self) -> None:
         """Nothing else waits."""
 

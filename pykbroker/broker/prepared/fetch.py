@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from pykbroker.broker.prepared import MISSED, SERVED, Answer, PreparedRequest
 from pykbroker.broker.prepared.records_template import RecordsTemplate
+from pykbroker.broker.requests.fetch_sessions import FINAL_EPOCH
 from pykbroker.environment.files import Buffer
 from pykbroker.protocol.messages.fetch_response import (
     FetchableTopicResponse,
@@ -244,7 +245,7 @@ def prepare(services: BrokerServices, request: Request, answer: Answer) -> Prepa
     if (
         len(message.topics) != 1
         or not 0 < len(message.topics[0].partitions) <= MOST_PARTITIONS
-        or message.session_epoch >= 0
+        or message.session_epoch != FINAL_EPOCH
         or message.session_id
         or message.forgotten_topics_data
         or message.rack_id

@@ -36,6 +36,7 @@ from typing import Any
 
 from pykbroker.broker.handlers import InSlices, Route
 from pykbroker.broker.prepared import (
+    FIRST_PATIENCE,
     GATHERED,
     MISSED,
     MOST_PATIENCE,
@@ -180,7 +181,7 @@ class Worker:
         """Serve a connection on which something is prepared; the name of the API, for LoopTime."""
         if connection.closed:
             return CLOSED
-        frame = connection.frame
+        frame, connection.frame = connection.frame, b""
         start = connection.frame_start
         end = connection.frame_end
         try:
@@ -192,11 +193,13 @@ class Worker:
                 served = prepared.serve(connection, frame, start, end, correlation_id)
                 if served != MISSED:
                     prepared.misses = 0
+                    prepared.patience = FIRST_PATIENCE
                     route = self._on_broker[key >> 16]
                     assert route is not None
                     route.request_count += 1
                     if served == GATHERED and connection.has_next_frame():
                         route.request_count += self._gather(connection, prepared, key)
+                        connection.frame = b""
                     name: str = route.api.name
                     return name
             request = connection.request_of(frame, start, end)

@@ -34,7 +34,16 @@ class Abandoned(BaseException):
 class _Job:
     """A job, and the Deferred of its outcome; `thread` is None before its first slice."""
 
-    __slots__ = ("after_slice", "deferred", "function", "is_wanted", "name", "outcome", "thread")
+    __slots__ = (
+        "after_slice",
+        "deferred",
+        "function",
+        "is_held",
+        "is_wanted",
+        "name",
+        "outcome",
+        "thread",
+    )
 
     def __init__(
         self,
@@ -46,6 +55,7 @@ class _Job:
         self.name = name
         self.function = function
         self.is_wanted = is_wanted
+        self.is_held = False
         self.after_slice = after_slice
         self.deferred = Deferred()
         self.outcome: object = None
@@ -153,6 +163,12 @@ class RealSlices:
         """See `Slices`."""
         return self._running is not None
 
+    def hold(self, is_held: bool) -> None:
+        """See `Slices`."""
+        thread = self._running
+        if thread is not None and thread.job is not None:
+            thread.job.is_held = is_held
+
     def breathe(self) -> None:
         """See `Slices`."""
         thread = self._running
@@ -204,7 +220,7 @@ class RealSlices:
         """The first job that can go on; those that nobody wants any more are dropped."""
         for _ in range(len(self._ready)):
             job = self._ready.popleft()
-            if not job.is_wanted():
+            if not (job.is_held or job.is_wanted()):
                 if job.thread is not None:
                     job.thread.end()
                     self._thread_count -= 1
