@@ -8,8 +8,10 @@ went well and 1 for anything else, wrong usage included, as with Apache's script
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, NoReturn, Protocol
 
 
@@ -82,13 +84,18 @@ def print_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 def run_guarded(action: Callable[[], int]) -> int:
     """Run a command; what it cannot do becomes one line on standard error and 1."""
     try:
-        return action()
+        code = action()
+        sys.stdout.flush()
+        return code
     except CommandError as error:
         print(error, file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # The reader of our output has gone (`| head`): nothing more can be said to it.
+        # The reader of our output has gone (`| head`): nothing more can be said to it, nor may the
+        # interpreter try to when it ends (it would exit with 120).
+        with suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.stderr.close()
         return 1

@@ -105,6 +105,8 @@ def _print_records(
 def _check(options: argparse.Namespace) -> None:
     if options.follow and options.until is not None:
         raise CommandError("Give either --follow or --until, not both")
+    if options.max is not None and options.max < 1:
+        raise CommandError(f"--max {options.max}: expected at least one record")
     if options.group is not None and options.begin not in (None, "earliest", "latest"):
         raise CommandError(
             f"--from {options.begin} with --group: a group goes on from its committed offsets; "

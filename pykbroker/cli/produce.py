@@ -124,6 +124,8 @@ def _check(options: argparse.Namespace) -> None:
                 raise CommandError(f"--json takes records as they are: leave {flag} out")
     if options.key is not None and options.key_separator is not None:
         raise CommandError("Give either --key or --key-separator, not both")
+    if options.key_separator is not None:
+        _unescaped(options.key_separator)
 
 
 def _records(options: argparse.Namespace) -> Iterator[OutgoingRecord]:
@@ -146,7 +148,7 @@ def _of_lines(
 ) -> Iterator[OutgoingRecord]:
     separator = options.key_separator
     if separator is not None:
-        separator = separator.encode().decode("unicode_escape")
+        separator = _unescaped(separator)
     for number, line in enumerate(lines, 1):
         text = line.removesuffix("\n")
         try:
@@ -163,6 +165,17 @@ def _of_lines(
         except CommandError as error:
             raise CommandError(f"line {number}: {error}") from error
         yield OutgoingRecord(options.topic, key, value, headers, options.partition)
+
+
+def _unescaped(separator: str) -> str:
+    r"""`\t` and its like as they are written on a command line."""
+    try:
+        found = separator.encode().decode("unicode_escape")
+    except UnicodeDecodeError:
+        found = ""
+    if not found:
+        raise CommandError(f"--key-separator {separator!r} is no text to look for")
+    return found
 
 
 def _header(text: str) -> tuple[str, bytes]:

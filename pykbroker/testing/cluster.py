@@ -26,6 +26,8 @@ from pykbroker.config.cluster_layout import ClusterLayout, properties_text
 from pykbroker.environment.real.ports import free_ports
 from pykbroker.testing.broker import TEST_DEFAULTS, Broker, config_of
 
+MOST_REPLICAS = 3
+
 
 class ClusterNode(Broker):
     """One node of a cluster; `id` is its node.id."""
@@ -63,7 +65,8 @@ class Cluster:
 
     Keyword arguments are keys of Kafka's broker configuration with underscores in place of dots;
     `overrides` takes keys as they are; `pykbroker.testing.broker.TEST_DEFAULTS` apply to keys that
-    are not given. `directory` names a directory to use and to leave behind.
+    are not given, and topics have three replicas (as many as there are nodes). `directory` names a
+    directory to use and to leave behind.
     """
 
     def __init__(
@@ -87,7 +90,8 @@ class Cluster:
         self.ports = dict(zip(ids, free, strict=False))
         self.controller_ports = dict(zip(ids, free[count:], strict=False))
         self._layout = ClusterLayout(self.ports, self.controller_ports)
-        shared = TEST_DEFAULTS | config_of(config, overrides or {})
+        replicas = {"default.replication.factor": str(min(count, MOST_REPLICAS))}
+        shared = replicas | TEST_DEFAULTS | config_of(config, overrides or {})
         self.nodes = [
             ClusterNode(
                 self,

@@ -84,6 +84,8 @@ def test_a_group_with_members_is_refused(ask: Run, member: Member) -> None:
     [
         (("--from", "yesterday"), "'yesterday' is neither earliest, latest, an offset"),
         (("--follow", "--until", "3"), "Give either --follow or --until, not both"),
+        (("--max", "0"), "--max 0: expected at least one record"),
+        (("--max", "-1"), "--max -1: expected at least one record"),
         (("--group", "g", "--from", "3"), "--from 3 with --group: a group goes on from its"),
         (("--partition", "0,x"), "--partition 0,x: expected numbers, N,N"),
         (("--partition", "7"), "has no partition 7"),
@@ -135,6 +137,19 @@ def test_a_signal_ends_following(
     assert err.startswith(b"10 records in ")
     assert err.count(b"\n") == 1
     assert committed_offsets(broker, group, filled) == [5, 5]
+
+
+def test_nobody_reads(broker: Broker, filled: str) -> None:
+    """As `| true` does: what is still in a buffer at the end cannot be written either."""
+    command = [
+        sys.executable, "-m", "pykbroker", "consume", filled, "--quiet",
+        "--bootstrap-server", broker.bootstrap_servers, "--from", "earliest",
+    ]  # fmt: skip
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    done = subprocess.run(command, stdout=write_end, stderr=subprocess.PIPE, timeout=120)
+    os.close(write_end)
+    assert (done.returncode, done.stderr) == (1, b"")
 
 
 def test_the_reader_goes_away(ask: Run, broker: Broker, filled: str) -> None:

@@ -63,6 +63,8 @@ def test_a_copy(ask: Run, filled: str, topic: str, type_in: Type) -> None:
         (("--tombstone",), "--tombstone takes --key, and neither --value nor --json"),
         (("--json", "--key", "k"), "--json takes records as they are: leave --key out"),
         (("--key", "k", "--key-separator", ":"), "Give either --key or --key-separator, not both"),
+        (("--key-separator", ""), "--key-separator '' is no text to look for"),
+        (("--key-separator", "\\"), "--key-separator '\\\\' is no text to look for"),
         (("--header", "h"), "--header h: expected NAME=VALUE"),
         (("--value", "{", "--value-format", "json"), "not json: "),
         (("--acks", "2"), "pykbroker produce: argument --acks: invalid choice"),
