@@ -66,11 +66,13 @@ def test_a_killed_leader_costs_nothing(cluster: Cluster) -> None:
     assert stream.failed == []
     got = read_all(cluster.bootstrap_servers, "ledger", 2000)
     assert sorted(got, key=int) == [b"%d" % number for number in range(2000)]
+    sizes = []
     for partition in range(3):
         first, *others = log_files(cluster.nodes, "ledger", partition)
         assert len(others) == 2
-        assert first
         assert others == [first, first]
+        sizes.append(len(first))
+    assert any(sizes)  # a client without keys may leave a partition out
 
 
 def test_partitions_move_to_other_nodes(cluster: Cluster, tmp_path: Path) -> None:
