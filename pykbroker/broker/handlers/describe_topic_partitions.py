@@ -11,10 +11,14 @@ Not done: authorization.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from heapq import merge
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from pykbroker.broker.handlers import Handler
 from pykbroker.broker.requests.authorized_operations import TOPIC_OPERATIONS
+from pykbroker.environment.slices import Breathe, paced
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.topic_name import is_internal, topic_name_fault
 from pykbroker.protocol.messages.describe_topic_partitions_response import (
@@ -31,6 +35,7 @@ if TYPE_CHECKING:
     from pykbroker.network.request import Request
 
 API_KEY = 75
+SORTED_AT_ONCE = 2000
 
 
 def handle(services: BrokerServices, request: Request) -> DescribeTopicPartitionsResponse:
@@ -63,15 +68,15 @@ def handle(services: BrokerServices, request: Request) -> DescribeTopicPartition
     return response
 
 
-def _names(services: BrokerServices, request: Request) -> list[str]:
+def _names(services: BrokerServices, request: Request) -> Iterable[str]:
     message = request.message
     if message.topics:
-        names = {topic.name for topic in message.topics}
+        names = {topic.name for topic in paced(message.topics, services.breathe)}
     else:
         names = set(services.metadata.image.topics_by_name)
     cursor = message.cursor
     if cursor is None:
-        return sorted(names)
+        return _in_order(names, services.breathe)
     if message.topics and cursor.topic_name not in names:
         raise KafkaError(
             ErrorCode.INVALID_REQUEST,
@@ -83,7 +88,18 @@ def _names(services: BrokerServices, request: Request) -> list[str]:
             ErrorCode.INVALID_REQUEST,
             f"DescribeTopicPartitionsRequest cursor partition must be valid: {cursor}",
         )
-    return sorted(name for name in names if name >= cursor.topic_name)
+    behind = (name for name in paced(names, services.breathe) if name >= cursor.topic_name)
+    return _in_order(behind, services.breathe)
+
+
+def _in_order(names: Iterable[str], breathe: Breathe) -> Iterable[str]:
+    """The names sorted, in pieces: one list of very many would be sorted in one go."""
+    runs = []
+    unsorted = iter(names)
+    while run := list(islice(unsorted, SORTED_AT_ONCE)):
+        runs.append(sorted(run))
+        breathe()
+    return merge(*runs)
 
 
 def _page_of(

@@ -65,7 +65,8 @@ def refusals(
                 raise _invalid("Each resource must appear at most once.")
             _check(services, resource, merge)
         except KafkaError as fault:
-            refused[position] = fault
+            # Without its traceback: the frames of very many would be freed in one go.
+            refused[position] = KafkaError(fault.code, fault.message)
     return refused
 
 
