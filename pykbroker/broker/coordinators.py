@@ -58,7 +58,7 @@ class LateCoordinator(Generic[CoordinatorT]):
 
     @property
     def made(self) -> CoordinatorT | None:
-        """The coordinator, None while nobody has asked for it."""
+        """The coordinator; None until somebody asks for it."""
         return self._coordinator
 
     def get(self) -> CoordinatorT:

@@ -1,6 +1,6 @@
 """Settings of clients: Kafka's names and texts in, keyword arguments of kafka-python out.
 
-A setting that kafka-python does not have is refused by name, so that nobody believes in it.
+A setting that kafka-python does not have is refused by name, so that nobody relies on it.
 """
 
 from __future__ import annotations

@@ -109,7 +109,7 @@ def _check(options: argparse.Namespace) -> None:
         raise CommandError(f"--max {options.max}: expected at least one record")
     if options.group is not None and options.begin not in (None, "earliest", "latest"):
         raise CommandError(
-            f"--from {options.begin} with --group: a group goes on from its committed offsets; "
+            f"--from {options.begin} with --group: a group continues from its committed offsets; "
             "pykbroker groups --reset-offsets moves them"
         )
     for each in (options.partition or "0").split(","):

@@ -86,7 +86,7 @@ def test_a_group_with_members_is_refused(ask: Run, member: Member) -> None:
         (("--follow", "--until", "3"), "Give either --follow or --until, not both"),
         (("--max", "0"), "--max 0: expected at least one record"),
         (("--max", "-1"), "--max -1: expected at least one record"),
-        (("--group", "g", "--from", "3"), "--from 3 with --group: a group goes on from its"),
+        (("--group", "g", "--from", "3"), "--from 3 with --group: a group continues from its"),
         (("--partition", "0,x"), "--partition 0,x: expected numbers, N,N"),
         (("--partition", "7"), "has no partition 7"),
         (("--show", "val"), "--show val: known are timestamp, partition,"),

@@ -56,7 +56,7 @@ class RequestTimes:
     def quantiles_ms(self, now_ms: int) -> list[tuple[float, float]]:
         """Quantiles of the times since the last look that is WINDOW_MS old; none without requests.
 
-        Looks are remembered, so somebody who looks every few seconds sees the last minute.
+        Samples are kept, so a reader who comes every few seconds sees the last minute.
         """
         snapshots = self._snapshots
         while len(snapshots) > 1 and snapshots[1][0] <= now_ms - WINDOW_MS:

@@ -8,7 +8,7 @@ and queued by the log as on the general path (`check_plain`, `queue_plain`); if 
 more than that, nothing is queued, and the whole request is the general path's.
 
 A request that is queued is a `ProduceTicket` until the end of the round: then it is answered from a
-template. If its wait is not over then (more replicas), or its write failed, it goes on as the
+template. If it still has to wait then (for replicas), or its write failed, it goes on as the
 `PendingProduce` that the general path would have made.
 """
 
