@@ -29,13 +29,15 @@ from pykbroker.protocol.messages import broker_registration_request as registrat
 from pykbroker.protocol.messages.allocate_producer_ids_request import AllocateProducerIdsRequest
 from pykbroker.protocol.messages.broker_heartbeat_request import BrokerHeartbeatRequest
 
-# A registration that gets one of these is tried again: no controller was reached, or the session of
-# the broker's previous incarnation has not run out yet.
-_REGISTER_AGAIN = (
-    ErrorCode.NOT_CONTROLLER,
-    ErrorCode.REQUEST_TIMED_OUT,
-    ErrorCode.NETWORK_EXCEPTION,
-    ErrorCode.DUPLICATE_BROKER_REGISTRATION,
+# A registration refused with one of these will be refused again, so the node says why and stops.
+# Any other error may pass: no controller was reached, the active one has lost its disk, or the
+# session of the broker's previous incarnation has not run out yet. (Kafka tries again after these
+# four as well, until its time is up.)
+_REFUSED_FOR_GOOD = (
+    ErrorCode.INCONSISTENT_CLUSTER_ID,
+    ErrorCode.INVALID_REGISTRATION,
+    ErrorCode.INVALID_REQUEST,
+    ErrorCode.UNSUPPORTED_VERSION,
 )
 # While something is waited for, ask again sooner than broker.heartbeat.interval.ms.
 _RETRY_MS = 50
@@ -87,7 +89,7 @@ class BrokerLifecycleDriver:
         """Register with the ports that are really open. Resolved with the broker's epoch, or with
         the KafkaError that the controller refused it with.
 
-        A controller that is not reached is asked again for initial.broker.registration.timeout.ms.
+        A refusal that may pass is asked about again for initial.broker.registration.timeout.ms.
         """
         self._listeners = list(listeners)
         return spawn(self._register_until_taken())
@@ -102,7 +104,7 @@ class BrokerLifecycleDriver:
                 self.broker_epoch = epoch
                 self._again_in(pause_ms)
                 return epoch
-            if self._stopped or reply.code not in _REGISTER_AGAIN or left_ms <= 0:
+            if self._stopped or reply.code in _REFUSED_FOR_GOOD or left_ms <= 0:
                 return reply
             _log.info("The broker is not registered yet, retrying: %s", reply)
             await self._scheduler.sleep(min(pause_ms, left_ms))

@@ -107,7 +107,13 @@ def test_a_registration_is_refreshed_once_at_a_time() -> None:
 
 
 @pytest.mark.parametrize(
-    "code", [ErrorCode.DUPLICATE_BROKER_REGISTRATION, ErrorCode.REQUEST_TIMED_OUT]
+    "code",
+    [
+        ErrorCode.DUPLICATE_BROKER_REGISTRATION,
+        ErrorCode.REQUEST_TIMED_OUT,
+        ErrorCode.KAFKA_STORAGE_ERROR,
+        ErrorCode.UNKNOWN_SERVER_ERROR,
+    ],
 )
 def test_a_registration_that_may_succeed_later_is_tried_again(code: ErrorCode) -> None:
     play = Play()
@@ -142,10 +148,13 @@ def test_what_comes_up_while_a_heartbeat_is_in_flight_goes_with_the_next_at_once
     assert play.sent == []
 
 
-def test_a_refused_registration() -> None:
+@pytest.mark.parametrize(
+    "code", [ErrorCode.INCONSISTENT_CLUSTER_ID, ErrorCode.UNSUPPORTED_VERSION]
+)
+def test_a_refused_registration(code: ErrorCode) -> None:
     play = Play()
     registered = play.broker.register([])
-    play.answer(KafkaError(ErrorCode.INCONSISTENT_CLUSTER_ID))
+    play.answer(KafkaError(code))
     assert isinstance(registered.value, KafkaError)
     play.broker.unfence()
     assert play.sent == []  # without an epoch there is nothing to say
