@@ -148,9 +148,7 @@ def test_what_comes_up_while_a_heartbeat_is_in_flight_goes_with_the_next_at_once
     assert play.sent == []
 
 
-@pytest.mark.parametrize(
-    "code", [ErrorCode.INCONSISTENT_CLUSTER_ID, ErrorCode.UNSUPPORTED_VERSION]
-)
+@pytest.mark.parametrize("code", [ErrorCode.INCONSISTENT_CLUSTER_ID, ErrorCode.UNSUPPORTED_VERSION])
 def test_a_refused_registration(code: ErrorCode) -> None:
     play = Play()
     registered = play.broker.register([])
