@@ -1,4 +1,4 @@
-"""What a decide/replay machine answers: the records to write, the replies, the timers.
+"""The result of a decide/replay machine: records to write, replies and timers.
 
 A machine's `decide` methods read its state and return a `Decision`; they never change the state
 that must survive. The driver appends the records to the machine's log, hands each to `replay` (the
@@ -7,7 +7,8 @@ are committed.
 
     request -> decide -> Decision -> log append -> replay -> (commit) -> replies
 
-Machines know callers by opaque ids and hold no future: `replies` names the caller of each reply.
+Machines identify callers by opaque ids and hold no futures: `replies` names the caller of each
+reply.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ class MetadataRecord:
 
 @dataclass(slots=True, frozen=True)
 class CoordinatorRecord:
-    """A record of a coordinator's log: generated key and value messages; no value: tombstone."""
+    """A record of a coordinator's log: generated key and value messages.
+    Without a value it is a tombstone.
+    """
 
     key: Any
     value: Any | None
@@ -38,7 +41,7 @@ class CoordinatorRecord:
 
 @dataclass(slots=True, frozen=True)
 class StartTimer:
-    """Tell the machine `key` at `deadline_ms`; replaces a timer of the same key."""
+    """Call the machine with `key` at `deadline_ms`; replaces a timer with the same key."""
 
     key: Hashable
     deadline_ms: int
@@ -46,7 +49,7 @@ class StartTimer:
 
 @dataclass(slots=True, frozen=True)
 class CancelTimer:
-    """Forget the timer `key`; nothing happens when there is none."""
+    """Cancel the timer `key`; does nothing if there is none."""
 
     key: Hashable
 
@@ -55,11 +58,12 @@ class CancelTimer:
 class Decision(Generic[Record]):
     """The outcome of one decide step.
 
-    reply: what the request's own caller gets once `records` are committed; None while it waits
-        (the machine remembers the caller's id and names it in the `replies` of a later decision).
-    replies: (caller id, reply) of others that this step answers, also after the commit.
-    timers: what to start and cancel, at once.
-    atomic: all records in one batch (a metadata transaction or one coordinator batch).
+    reply: the response to the request's own caller once `records` are committed; None if it has to
+        wait (the machine remembers the caller's id and names it in the `replies` of a later
+        decision).
+    replies: (caller id, reply) of other callers that this step answers, also after the commit.
+    timers: the timers to start and cancel, immediately.
+    atomic: write all records in one batch (a metadata transaction or one coordinator batch).
     """
 
     records: list[Record] = field(default_factory=list)

@@ -1,19 +1,19 @@
-"""Values that come later, and coroutines that wait for them, without an event loop.
+"""Values that become available later, and coroutines that wait for them, without an event loop.
 
     Deferred    assigned once, calls one listener in place; `await` in a coroutine of `spawn`
-    then        the value changed by a function, now or later
-    chain       the same, of a function whose outcome may come later itself
-    gather      several values combined into one, now or later
+    then        applies a function to a value, now or later
+    chain       the same, for a function that may return a Deferred itself
+    gather      combines several values into one, now or later
     spawn       runs a coroutine that awaits Deferreds; the Task is the Deferred of its result
-    Waiters     Deferreds of callers that wait for the same event
-    Mutex       lets one coroutine at a time into a section
+    Waiters     the Deferreds of callers that wait for the same event
+    Mutex       admits one coroutine at a time to a section
 
-Nothing here knows of time, threads or asyncio: whoever resolves a Deferred runs what waits for it,
-at once. So a driver written as a coroutine runs on the real event loop and in a simulated world
-alike, in an order that the order of the events decides.
+Nothing here depends on time, threads or asyncio: resolving a Deferred immediately runs whatever
+waits for it. A driver written as a coroutine therefore runs on the real event loop and in a
+simulated world, in an order determined only by the order of events.
 
-An exception is a value too: a Deferred that is resolved with one raises it in the coroutine that
-awaits it. Listeners get it as it is.
+An exception is also a value: a Deferred that is resolved with one raises it in the coroutine that
+awaits it. Listeners receive the exception object.
 """
 
 from __future__ import annotations
@@ -31,12 +31,15 @@ _log = logging.getLogger(__name__)
 
 
 class Cancelled(BaseException):
-    """Raised in a coroutine at its await when its Task is cancelled. Not an Exception, so that no
-    handler of errors swallows it."""
+    """Raised in a coroutine at its await when its Task is cancelled. It is not an Exception, so
+    that error handlers do not swallow it.
+    """
 
 
 class Deferred:
-    """A value that comes later: assigned once, reported to one listener, at once and in place."""
+    """A value that becomes available later: assigned once, and passed immediately
+    to one listener.
+    """
 
     __slots__ = ("_callback", "done", "value")
 
@@ -46,9 +49,9 @@ class Deferred:
         self._callback: Callable[[Any], None] | None = None
 
     def resolve(self, value: Any) -> None:
-        """Assign the value and call the listener. RuntimeError when a value is there already."""
+        """Assign the value and call the listener. Raises RuntimeError if it already has a value."""
         if self.done:
-            raise RuntimeError("a Deferred is resolved once")
+            raise RuntimeError("a Deferred can be resolved only once")
         self.done = True
         self.value = value
         callback = self._callback
@@ -57,25 +60,29 @@ class Deferred:
             callback(value)
 
     def on_resolved(self, callback: Callable[[Any], None]) -> None:
-        """Call `callback(value)` once the value is there (now, if it is). One listener only."""
+        """Call `callback(value)` once the value is available (now, if it already is). Only one
+        listener is allowed.
+        """
         if self.done:
             callback(self.value)
         elif self._callback is not None:
-            raise RuntimeError("a Deferred has one listener")
+            raise RuntimeError("a Deferred can have only one listener")
         else:
             self._callback = callback
 
     @property
     def listener(self) -> Callable[[Any], None] | None:
-        """What is called when the value comes; None when nothing is, or it was called."""
+        """The callback for the value; None if there is none or it has been called."""
         return self._callback
 
     def forget_listener(self) -> None:
-        """Call nobody when the value comes."""
+        """Drop the listener."""
         self._callback = None
 
     def __await__(self) -> Generator[Deferred, Any, Any]:
-        """The value; raises it when it is an exception. For coroutines of `spawn` only."""
+        """Return the value, or raise it if it is an exception. For coroutines run
+        by `spawn` only.
+        """
         if not self.done:
             yield self
         if isinstance(self.value, BaseException):
@@ -84,14 +91,14 @@ class Deferred:
 
 
 def resolved(value: Any) -> Deferred:
-    """A Deferred whose value is there already."""
+    """Return a Deferred that already has a value."""
     deferred = Deferred()
     deferred.resolve(value)
     return deferred
 
 
 def then(part: PartT | Deferred, change: Callable[[PartT], ReplyT]) -> ReplyT | Deferred:
-    """`change(value)` of a value that is there, or comes later."""
+    """Return `change(value)` of a value that is available, or a Deferred of it."""
     if not isinstance(part, Deferred):
         return change(part)
     if part.done:
@@ -102,7 +109,7 @@ def then(part: PartT | Deferred, change: Callable[[PartT], ReplyT]) -> ReplyT | 
 
 
 def chain(part: PartT | Deferred, step: Callable[[PartT], ReplyT | Deferred]) -> ReplyT | Deferred:
-    """`step(value)` of a value that is there, or comes later; its outcome may come later, too."""
+    """Like `then`, but `step(value)` may itself return a Deferred."""
     if not isinstance(part, Deferred):
         return step(part)
     if part.done:
@@ -121,7 +128,7 @@ def chain(part: PartT | Deferred, step: Callable[[PartT], ReplyT | Deferred]) ->
 
 
 def pass_on(outcome: Any, deferred: Deferred) -> None:
-    """Resolve `deferred` with an outcome that is there, or comes later."""
+    """Resolve `deferred` with an outcome that is available, or once it is."""
     if isinstance(outcome, Deferred):
         outcome.on_resolved(deferred.resolve)
     else:
@@ -131,10 +138,11 @@ def pass_on(outcome: Any, deferred: Deferred) -> None:
 def gather(
     parts: Iterable[PartT | Deferred], combine: Callable[[list[PartT]], ReplyT]
 ) -> ReplyT | Deferred:
-    """`combine(values)` once each of `parts` (a value or a Deferred) is there, in their order.
+    """Return `combine(values)` of the values of `parts` (values or Deferreds), in their order.
 
-    The combined value itself when nothing has to be waited for, a Deferred otherwise. Values may
-    arrive while `parts` yields the next ones.
+    The result is the combined value itself if nothing has to be waited for, and a Deferred
+    otherwise.
+    Values may arrive while `parts` is still yielding.
     """
     values: list[Any] = []
     missing = 0
@@ -163,7 +171,7 @@ def gather(
 
 
 def first_of(*parts: Deferred) -> Deferred:
-    """The value of the part that has its value first."""
+    """Return a Deferred of the first value that any part receives."""
     outcome = Deferred()
 
     def arrive(value: Any) -> None:
@@ -178,7 +186,7 @@ def first_of(*parts: Deferred) -> Deferred:
 class Task(Deferred):
     """A running coroutine, and the Deferred of what it returns or raises.
 
-    A failure that has no listener is logged: it would be lost otherwise.
+    If it fails and has no listener, the failure is logged, because it would otherwise be lost.
     """
 
     __slots__ = ("_awaited", "_coroutine")
@@ -194,14 +202,14 @@ class Task(Deferred):
         return str(getattr(self._coroutine, "__qualname__", "a coroutine"))
 
     def start(self) -> None:
-        """Run up to the first await that has to wait; `spawn` calls it."""
+        """Run up to the first await that has to wait. Called by `spawn`."""
         self._run(self._coroutine.send, None)
 
     def cancel(self) -> None:
-        """Raise Cancelled where the coroutine waits; harmless when it has ended.
+        """Raise Cancelled where the coroutine waits; does nothing if it has ended.
 
         A coroutine that catches Cancelled to clean up may await again: the task ends when the
-        coroutine does. RuntimeError when the coroutine cancels itself.
+        coroutine does. Raises RuntimeError if the coroutine cancels itself.
         """
         if self.done:
             return
@@ -232,26 +240,26 @@ class Task(Deferred):
 
 
 def spawn(coroutine: Coroutine[Deferred, Any, Any]) -> Task:
-    """Run a coroutine that awaits Deferreds only, at once up to its first wait."""
+    """Start a coroutine that awaits only Deferreds; it runs immediately up to its first wait."""
     task = Task(coroutine)
     task.start()
     return task
 
 
 async def ended(tasks: Sequence[Task]) -> None:
-    """Wait until all tasks have ended, however they did."""
+    """Wait until all tasks have ended, whether or not they failed."""
     for task in tasks:
         try:
             await task
         except Exception:
-            _log.exception("a task failed while it was being ended")
+            _log.exception("a task failed while it was being stopped")
         except Cancelled:
             if not task.done:  # the waiting coroutine itself is cancelled
                 raise
 
 
 class Waiters:
-    """Deferreds of callers that wait for the same event, in the order in which they came."""
+    """The Deferreds of callers that wait for the same event, in order of arrival."""
 
     __slots__ = ("_deferreds",)
 
@@ -262,23 +270,25 @@ class Waiters:
         return len(self._deferreds)
 
     def wait(self) -> Deferred:
-        """A Deferred for one more caller."""
+        """Return a Deferred for another caller."""
         deferred = Deferred()
         self._deferreds.append(deferred)
         return deferred
 
     def resolve_next(self, value: Any) -> None:
-        """Give the caller that waits longest its value. IndexError when none waits."""
+        """Resolve the Deferred that has waited longest. Raises IndexError if there is none."""
         self._deferreds.popleft().resolve(value)
 
     def resolve_all(self, value: Any) -> None:
-        """Give every caller that waits now the same value; those that come meanwhile wait on."""
+        """Resolve all current Deferreds with the same value; callers that
+        arrive meanwhile keep waiting.
+        """
         for _ in range(len(self._deferreds)):
             self.resolve_next(value)
 
 
 class Mutex:
-    """One coroutine at a time: `async with mutex`. First come, first served."""
+    """A lock for coroutines: `async with mutex`. First come, first served."""
 
     __slots__ = ("_is_held", "_waiting")
 

@@ -1,8 +1,8 @@
 """Kafka's error codes, and the one exception that carries one.
 
-Three kinds of error are never mixed: an answer of the protocol (`KafkaError`, mapped to a code in
-one place), a peer that misbehaves (its connection is closed), and a bug of ours or a corrupt disk
-(that partition or the process stops).
+Three kinds of error are never mixed: an error response of the protocol (`KafkaError`, mapped to a
+code in one place), a misbehaving peer (its connection is closed), and an internal bug or a corrupt
+disk (that partition or the process stops).
 
 Source of the codes: Kafka's protocol, `Errors.java`.
 """
@@ -155,7 +155,7 @@ class ErrorCode(IntEnum):
     CONTROLLER_ID_NOT_REGISTERED = 136
 
 
-# Kafka's texts (Errors.java) of the codes that are given here; the others are told by their names.
+# Kafka's texts (Errors.java) of the codes that are used here; the others are shown by name.
 _MESSAGES: dict[int, str] = {
     ErrorCode.UNKNOWN_SERVER_ERROR: (
         "The server experienced an unexpected error when processing the request."
@@ -332,7 +332,9 @@ _MESSAGES: dict[int, str] = {
 
 
 def error_message(code: int) -> str | None:
-    """A sentence for `code`; None for NONE (0), as Kafka leaves error_message null."""
+    """Return Kafka's message for `code`; None for NONE (0), where Kafka leaves
+    error_message null.
+    """
     if code == ErrorCode.NONE:
         return None
     text = _MESSAGES.get(code)
@@ -342,14 +344,15 @@ def error_message(code: int) -> str | None:
 
 
 def message_beyond(code: int, message: str | None) -> str | None:
-    """`message`, unless it says no more than `code` does, as Kafka's ApiError has it."""
+    """Return `message`, or None if it only repeats that of `code`, as Kafka's ApiError does."""
     return None if message == error_message(code) else message
 
 
 class KafkaError(Exception):
-    """An answer of the protocol: `code` goes on the wire, `message` where the API has room.
+    """An error response of the protocol: `code` is sent, and `message` if the
+    API has a field for it.
 
-    Raised by machines and handlers for what a client did or asked; never for a bug of ours.
+    Raised by machines and handlers for client errors; never for internal bugs.
     """
 
     def __init__(self, code: int, message: str | None = None) -> None:
@@ -362,7 +365,7 @@ class KafkaError(Exception):
 
 
 class StartError(Exception):
-    """A node cannot start: a port is taken, a directory is locked or belongs to another node.
+    """A node cannot start: a port is in use, or a directory is locked or belongs to another node.
 
-    The text is one line for the user; it is raised before anything on disk was changed.
+    The text is one line for the user. It is raised before anything on disk is changed.
     """

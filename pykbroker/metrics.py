@@ -1,14 +1,14 @@
-"""Counters of a node: plain integers on the hot path, read by whoever reports them.
+"""The counters of a node: plain integers on the hot path, read by reporters.
 
-State: one `Counters` per node. A hot path does `counters.messages_in += 1`; nothing is locked,
-since one event loop owns all of it. Names follow Kafka's `BrokerTopicMetrics` and `RequestMetrics`.
+State: one `Counters` per node. A hot path does `counters.messages_in += 1`; no lock is needed,
+because one event loop owns them. Names follow Kafka's `BrokerTopicMetrics` and `RequestMetrics`.
 """
 
 from __future__ import annotations
 
 
 class Counters:
-    """What a node counts since its start. Units: requests, records, bytes.
+    """What a node has counted since its start. Units: requests, records, bytes.
 
     Requests by API are counted in the broker's routes (`broker/handlers`).
     """
@@ -45,5 +45,5 @@ class Counters:
         self.unexpected_errors = 0
 
     def snapshot(self) -> dict[str, int]:
-        """All counters by name."""
+        """Return all counters by name."""
         return {name: getattr(self, name) for name in self.__slots__}

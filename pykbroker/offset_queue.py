@@ -1,9 +1,9 @@
 """Replies that wait until everything up to an offset of a log is committed.
 
-State: the items in the order of their offsets; of each, the offset it needs and its deadline.
-In:  park, release, expire, take_back, clear. Out: the items that need wait no longer, in order.
-Invariants: offsets never go down from one item to the next, and neither do deadlines: an owner
-gives all its items the same time. So whoever is first in the queue is released and expires first.
+State: the items in the order of their offsets, each with the offset it needs and its deadline.
+In:  park, release, expire, take_back, clear. Out: the items that no longer have to wait, in order.
+Invariants: offsets never decrease from one item to the next, and neither do deadlines, because an
+owner gives all its items the same time-out. The first item is therefore released and expires first.
 Source of the idea: Kafka's `DeferredEventQueue`.
 """
 
@@ -18,7 +18,7 @@ NO_DEADLINE_MS = 1 << 62
 
 
 class OffsetQueue(Generic[ItemT]):
-    """See the module's text."""
+    """A queue of replies that wait for offsets to be committed."""
 
     __slots__ = ("_entries",)
 
@@ -30,35 +30,38 @@ class OffsetQueue(Generic[ItemT]):
 
     @property
     def last_offset(self) -> int | None:
-        """The offset that the latest item needs; None when nothing waits."""
+        """The offset that the last item needs; None if the queue is empty."""
         return self._entries[-1][0] if self._entries else None
 
     @property
     def next_deadline_ms(self) -> int | None:
-        """When the first item expires; None when none does."""
+        """When the first item expires; None if none does."""
         if not self._entries:
             return None
         deadline_ms = self._entries[0][1]
         return None if deadline_ms == NO_DEADLINE_MS else deadline_ms
 
     def park(self, offset: int, item: ItemT, deadline_ms: int = NO_DEADLINE_MS) -> None:
-        """Hold `item` until `offset` is reached."""
+        """Queue `item` until `offset` is reached."""
         self._entries.append((offset, deadline_ms, item))
 
     def take_back(self) -> ItemT:
-        """Remove the latest item: what it waits for will not come. IndexError: nothing waits."""
+        """Remove the last item, whose offset will never be reached. Raises
+        IndexError if the queue is empty.
+        """
         return self._entries.pop()[2]
 
     def release_next(self, reached: int) -> ItemT | None:
-        """Remove the first item if the offset that it needs is reached; None: it is not.
+        """Remove and return the first item if its offset is reached; None if it is not.
 
-        One at a time: what is done with an item may park others, or clear the queue.
+        Items are released one at a time, because handling an item may park others or clear the
+        queue.
         """
         entries = self._entries
         return entries.popleft()[2] if entries and entries[0][0] <= reached else None
 
     def expire_next(self, now_ms: int) -> ItemT | None:
-        """Remove the first item if its time is up; None: it is not."""
+        """Remove and return the first item if its deadline has passed; None if it has not."""
         entries = self._entries
         return entries.popleft()[2] if entries and entries[0][1] <= now_ms else None
 

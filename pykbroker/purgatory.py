@@ -1,16 +1,16 @@
-"""The purgatory: everything in a node that waits, waits here.
+"""The purgatory: the operations of a node that wait for a condition or a deadline.
 
-A produce for its replicas, a fetch for its bytes, a coordinator's or a controller's reply for the
-commit of its records: each is a `DelayedOperation` that watches keys (a partition, say) and has a
-deadline. Whoever changes what a key stands for calls `check(key)`; the driver calls `advance(now)`.
+A produce waits for its replicas, a fetch for its bytes. Each is a `DelayedOperation` that watches
+keys (a partition, for example) and has a deadline. Code that changes the object of a key calls
+`check(key)`; the driver calls `advance(now)`.
 
-State: the operations by key, their deadlines in a timing wheel; what is left to do of a turn.
+State: the operations by key, their deadlines in a timing wheel, and the remaining work of a turn.
 In:  watch, check, cancel, advance, begin_turn, do_rest.
 Out: calls of the operations' `try_complete` and `expire`. No clock, thread or event loop.
 Invariants: an operation completes or expires once, never both; after that no key holds it for
-longer than `PURGE_AT` completed operations. In one turn of the event loop no more is tried and
-expired than costs `effort`; the rest is for `do_rest`, in a later turn, so that thousands of long
-polls that one record wakes do not hold up everybody else.
+longer than `PURGE_AT` completed operations. One turn of the event loop spends at most `effort` on
+trying and expiring operations. `do_rest` does the rest in a later turn, so that thousands of long
+polls woken by one record do not delay other clients.
 Source of the idea: Kafka's `DelayedOperationPurgatory`.
 """
 
@@ -29,7 +29,9 @@ EFFORT_PER_TURN = 1000  # about 5 ms: answering a long poll of one partition tak
 
 
 class DelayedOperation(ABC):
-    """What waits. A subclass says when it is done, and what happens when its time is up."""
+    """An operation that waits. A subclass decides when it is complete and
+    what happens when it expires.
+    """
 
     __slots__ = ("_keys_watched", "_purgatory_task", "completed")
 
@@ -40,36 +42,40 @@ class DelayedOperation(ABC):
 
     @abstractmethod
     def try_complete(self) -> bool:
-        """Finish if everything it waits for is there; True when it finished."""
+        """Complete the operation if its condition holds; return True if it completed."""
 
     @abstractmethod
     def expire(self) -> None:
-        """The deadline has passed: finish with what there is."""
+        """Complete the operation with what is available, because its deadline has passed."""
 
 
 class Purgatory:
-    """All operations that wait on one node; see the module's text."""
+    """All waiting operations of one node."""
 
     def __init__(self, now_ms: int, effort: int = UNBOUNDED) -> None:
-        """effort: of a turn; an operation costs BASE_EFFORT, and 1 for each key that it watches."""
+        """`effort` is the limit for one turn; an operation costs BASE_EFFORT
+        plus 1 for each key it watches.
+        """
         self._effort = self._left = effort
-        self._unchecked: dict[Hashable, int] = {}  # how many of a key's first are not tried
+        self._unchecked: dict[Hashable, int] = {}  # by key: leading operations not yet tried
         self._overdue: deque[DelayedOperation] = deque()
         self._watchers: dict[Hashable, list[DelayedOperation]] = {}
         self._timers: TimingWheel[DelayedOperation] = TimingWheel(now_ms)
         self._completed_but_watched = 0
 
     def __len__(self) -> int:
-        """Operations with a deadline that still wait."""
+        """Return the number of waiting operations that have a deadline."""
         return len(self._timers)
 
     def waiting(self) -> Iterator[DelayedOperation]:
-        """The operations with a deadline that still wait."""
+        """Return the waiting operations that have a deadline."""
         return self._timers.items()
 
     @property
     def watched_keys(self) -> int:
-        """Keys with at least one watcher, completed ones not yet purged included."""
+        """The number of keys with at least one watcher, including completed
+        ones that are not yet purged.
+        """
         return len(self._watchers)
 
     def watch(
@@ -77,7 +83,7 @@ class Purgatory:
     ) -> None:
         """Hold `operation` until `check` of one of `keys` completes it or the deadline passes.
 
-        The caller has tried `try_complete` already. `deadline_ms` None waits for ever.
+        The caller has already tried `try_complete`. With `deadline_ms` None it waits indefinitely.
         """
         watchers = self._watchers
         for key in keys:
@@ -91,13 +97,16 @@ class Purgatory:
             operation._purgatory_task = self._timers.add(deadline_ms, operation)
 
     def check(self, key: Hashable) -> int:
-        """Something changed for `key`: complete what can be. Returns how many completed."""
+        """Complete the operations that can complete after a change to `key`;
+        return how many did.
+        """
         waiting = self._watchers.pop(key, None)
         return 0 if waiting is None else self._try(key, waiting, len(waiting))
 
     def _try(self, key: Hashable, waiting: list[DelayedOperation], count: int) -> int:
-        """Try the first `count` of the operations that waited for `key`, as far as there is effort
-        left; those that are not tried come first next time."""
+        """Try the first `count` operations that wait for `key`, as far as the effort of this turn
+        allows; the others are tried first next time.
+        """
         completed = 0
         untried: list[DelayedOperation] = waiting[count:]
         still: list[DelayedOperation] = []
@@ -112,7 +121,7 @@ class Purgatory:
                 continue
             self._left -= BASE_EFFORT + operation._keys_watched
             if operation.try_complete():
-                operation._keys_watched -= 1  # this key has let go of it
+                operation._keys_watched -= 1  # this key no longer holds it
                 self._finish(operation)
                 completed += 1
             else:
@@ -123,7 +132,7 @@ class Purgatory:
         return completed
 
     def is_watched(self, key: Hashable) -> bool:
-        """Cheap test for a hot path: does anything wait for `key`?"""
+        """Return whether anything waits for `key`; cheap enough for the hot path."""
         return key in self._watchers
 
     def cancel(self, operation: DelayedOperation) -> None:
@@ -136,7 +145,7 @@ class Purgatory:
         return self._timers.next_deadline_ms()
 
     def advance(self, now_ms: int) -> int:
-        """Expire what is due. Returns how many expired now."""
+        """Expire the operations that are due; return how many expired now."""
         for operation in self._timers.advance(now_ms):
             operation._purgatory_task = None
             self._overdue.append(operation)
@@ -156,12 +165,12 @@ class Purgatory:
     # ---- turns of the event loop
 
     def begin_turn(self) -> bool:
-        """A turn of the event loop begins; is there something for `do_rest`?"""
+        """Begin a turn of the event loop; return whether `do_rest` has work."""
         self._left = self._effort
         return bool(self._unchecked or self._overdue)
 
     def do_rest(self) -> None:
-        """Go on where an earlier turn had no time for more."""
+        """Resume the work that an earlier turn left."""
         self._expire_overdue()
         while self._unchecked and self._left > 0:
             key = next(iter(self._unchecked))
@@ -180,7 +189,7 @@ class Purgatory:
             self._purge()
 
     def _purge(self) -> None:
-        """Drop completed operations from keys that nobody checks."""
+        """Drop completed operations from keys that are never checked."""
         for key, waiting in list(self._watchers.items()):
             still = [operation for operation in waiting if not operation.completed]
             if still:

@@ -1,21 +1,22 @@
-"""A hierarchical timing wheel: where every deadline of a node lives.
+"""A hierarchical timing wheel, which holds every deadline of a node.
 
-Adding and cancelling cost O(1); a tick costs the tasks that are due. Each wheel has `WHEEL_SIZE`
-buckets; the first one's bucket is one tick wide, the next one's as wide as the whole first wheel,
-and so on, made when a deadline needs it. A task moves down a wheel when its bucket's turn comes.
-(Varghese and Lauck 1987; Kafka's server-common `TimingWheel`.)
+Adding and cancelling a task cost O(1); a tick costs time in proportion to the tasks that are due.
+Each wheel has `WHEEL_SIZE` buckets. A bucket of the first wheel is one tick wide, a bucket of the
+next is as wide as the whole first wheel, and so on; wheels are created when a deadline needs them.
+A task moves down a wheel when its bucket becomes due. (Varghese and Lauck 1987; Kafka's
+server-common `TimingWheel`.)
 
     wheel 0   tick 1 ms     20 buckets      0 ..    20 ms
     wheel 1   tick 20 ms    20 buckets     20 ..   400 ms
     wheel 2   tick 400 ms   20 buckets    400 .. 8 000 ms   ...
 
-State: the current time in ticks, the wheels, a heap of the buckets' start times; how many tasks in
-the buckets are cancelled.
+State: the current time in ticks, the wheels, a heap of the buckets' start times, and the number of
+cancelled tasks in the buckets.
 In:  add(deadline_ms, item), advance(now_ms).
 Out: the items that are due, in the order of their deadlines.
-Invariants: a task is returned once, never before its deadline; a cancelled one never. A cancelled
-task holds its item no longer, and there are never many more cancelled tasks than live ones: a
-deadline may be days away.
+Invariants: a task is returned once, never before its deadline; a cancelled task never is. A
+cancelled task does not hold its item, and there are never many more cancelled tasks than live ones,
+because a deadline may be days away.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ from typing import Generic, TypeVar
 Item = TypeVar("Item")
 
 WHEEL_SIZE = 20
-SWEEP_AT = 1000  # cancelled tasks; fewer are not worth the walk
+SWEEP_AT = 1000  # cancelled tasks; a sweep is not worthwhile for fewer
 
 
 class TimerTask(Generic[Item]):
-    """One deadline. `cancel()` is O(1) on the whole: buckets drop cancelled tasks together."""
+    """One deadline. `cancel()` is amortised O(1): buckets drop cancelled tasks together."""
 
     __slots__ = ("_wheel", "deadline_ms", "item")
 
@@ -42,11 +43,11 @@ class TimerTask(Generic[Item]):
 
     @property
     def pending(self) -> bool:
-        """Neither fired nor cancelled."""
+        """Whether the task has neither fired nor been cancelled."""
         return self._wheel is not None
 
     def cancel(self) -> None:
-        """Never fire; a task that fired or was cancelled already stays as it is."""
+        """Cancel the task; does nothing if it has fired or was already cancelled."""
         if self._wheel is not None:
             self._wheel._forget(self)
 
@@ -56,7 +57,7 @@ def _deadline(task: TimerTask[Item]) -> int:
 
 
 class TimingWheel(Generic[Item]):
-    """All deadlines of one owner; see the module's text."""
+    """All deadlines of one owner."""
 
     def __init__(self, now_ms: int, tick_ms: int = 1) -> None:
         if tick_ms < 1:
@@ -79,7 +80,7 @@ class TimingWheel(Generic[Item]):
         return task
 
     def items(self) -> Iterator[Item]:
-        """Everything that waits, in no order."""
+        """Return all pending items, in no particular order."""
         for tasks in self._buckets.values():
             for task in tasks:
                 if task.pending:
@@ -88,7 +89,8 @@ class TimingWheel(Generic[Item]):
     def next_deadline_ms(self) -> int | None:
         """When to call `advance` next, at the latest; None when nothing is pending.
 
-        May be early (the start of a wide bucket, or of one with cancelled tasks only), never late.
+        The time may be early (the start of a wide bucket, or of one with only cancelled tasks), but
+        never late.
         """
         if not self._live:
             return None
@@ -148,7 +150,7 @@ class TimingWheel(Generic[Item]):
             self._sweep()
 
     def _sweep(self) -> None:
-        """Drop the cancelled tasks out of all buckets."""
+        """Drop the cancelled tasks from all buckets."""
         buckets = self._buckets
         for key, tasks in list(buckets.items()):
             pending = [task for task in tasks if task.pending]

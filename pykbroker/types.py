@@ -1,7 +1,7 @@
-"""Small value types that every floor shares.
+"""Small value types shared by all floors.
 
-Topic ids and other UUIDs are raw 16-byte `bytes` everywhere (their text form is made where a person
-reads it, by `pykbroker.protocol.primitives.uuid_to_str`).
+Topic ids and other UUIDs are raw 16-byte `bytes` everywhere. Their text form is produced only for
+display, by `pykbroker.protocol.primitives.uuid_to_str`.
 """
 
 from __future__ import annotations

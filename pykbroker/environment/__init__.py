@@ -1,4 +1,4 @@
-"""What a node takes from the world around it, as one injected object.
+"""Everything a node takes from the outside world, as one injected object.
 
     files        the file system                         environment/files.py
     clock        time for deadlines and the wall clock   environment/clock.py
@@ -7,11 +7,12 @@
     background   threads and worker processes            environment/background.py
     transport    sockets and their readiness             environment/transport.py
     loop_time    how long callbacks held the loop        environment/loop_time.py
-    slices       long work that lets the loop breathe    environment/slices.py
+    slices       long work that yields to the loop       environment/slices.py
 
-Two implementations: `environment/real/`, the operating system on an asyncio event loop, and
-`testing/world/`, a simulated world in which one seed decides everything. A module that reads a
-clock, draws a random number or opens a socket by itself is a defect that simulation cannot find.
+There are two implementations: `environment/real/`, the operating system on an asyncio event loop,
+and `testing/world/`, a simulated world in which one seed determines everything. A module that reads
+a clock, draws a random number or opens a socket by itself escapes the simulation, which is a
+defect.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from pykbroker.environment.transport import Transport
 
 @dataclass(slots=True, frozen=True)
 class Environment:
-    """The world of one node; see the module's text."""
+    """The outside world of one node."""
 
     files: Files
     clock: Clock

@@ -1,4 +1,4 @@
-"""Work that may block or take long: threads and worker processes outside of the event loop."""
+"""Work that may block or take long: threads and worker processes outside the event loop."""
 
 from __future__ import annotations
 
@@ -9,48 +9,51 @@ from pykbroker.deferred import Deferred
 
 
 class Threads(Protocol):
-    """A named group of threads that run jobs; with one thread the jobs run in their order."""
+    """A named group of threads that run jobs; with one thread the jobs run in order."""
 
     def run(self, job: Callable[[], object]) -> Deferred:
-        """Run `job` where it may block.
+        """Run `job` in a thread, where it may block.
 
-        The Deferred is resolved on the event loop, with what the job returned or the exception that
-        it raised. After `close` it is never resolved.
+        The Deferred is resolved on the event loop with the job's return value or exception. After
+        `close` it is never resolved.
         """
 
     def close(self) -> None:
-        """Wait for the jobs that run; jobs that wait do not run, and nothing is resolved."""
+        """Wait for the running jobs; drop the waiting ones. Nothing is resolved any more."""
 
 
 class WorkerProcess(Protocol):
-    """A process of this Python that takes orders on its standard input, one line each."""
+    """A process of the same Python that reads orders from its standard input, one per line."""
 
     def send_line(self, line: str) -> Deferred:
-        """Send an order; the first one starts the process. Resolved with None, or with an OSError
-        when the process has ended."""
+        """Send an order; the first one starts the process. The Deferred is resolved with None, or
+        with an OSError if the process has ended.
+        """
 
     def receive_line(self) -> Deferred:
-        """The next line of its standard output, without its end; None when the process ended."""
+        """Return the next line of its standard output without the line end;
+        None if the process ended.
+        """
 
     def end(self) -> None:
-        """Terminate the process and wait for it; what was asked is not resolved any more."""
+        """Terminate the process and wait for it. Pending Deferreds are not resolved any more."""
 
 
 class Background(Protocol):
-    """Where blocking work of a node runs."""
+    """The threads and processes for a node's blocking work."""
 
     @property
     def processors(self) -> int:
-        """How many processors there are to work on."""
+        """The number of available processors."""
 
     def threads(self, name: str, count: int = 1) -> Threads:
-        """Up to `count` threads, started when the first job comes."""
+        """Return a group of up to `count` threads, which start with the first job."""
 
     def run_parallel(self, jobs: Sequence[Callable[[], object]], threads: int) -> None:
-        """Run all jobs in `threads` threads and wait for them; raises what the first one raised.
+        """Run all jobs in `threads` threads and wait for them; re-raises the first exception.
 
-        For the phases in which a node serves nobody: loading and closing its logs.
+        For phases in which a node serves no clients: loading and closing its logs.
         """
 
     def process(self, module: str) -> WorkerProcess:
-        """A process that hands its input to `serve(files, lines, out)` of the module."""
+        """Return a process that passes its input to `serve(files, lines, out)` of the module."""

@@ -1,4 +1,4 @@
-"""Two times of a node: one for deadlines, and the wall clock for what is written into records."""
+"""The clocks of a node: one for deadlines, and the wall clock for record timestamps."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ class Clock(Protocol):
     """The clocks of one node."""
 
     def now_ms(self) -> int:
-        """Milliseconds since the epoch for deadlines: never goes backwards and does not jump."""
+        """Milliseconds since the epoch for deadlines: it never goes backwards or jumps."""
 
     def wall_ms(self) -> int:
-        """Milliseconds since the epoch by the wall clock, which may be set at any moment."""
+        """Milliseconds since the epoch by the wall clock, which may be adjusted at any moment."""
 
     def monotonic_ns(self) -> int:
         """Nanoseconds from an arbitrary start, for measuring how long something took."""

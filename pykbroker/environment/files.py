@@ -1,12 +1,13 @@
-"""The only way to a file system.
+"""The only interface to a file system.
 
 `Files` is the interface; `RealFiles` (`real/files.py`) is the disk, `MemoryFiles`
 (`testing/world/memory_files.py`) a disk in memory that fails, tears and loses writes on purpose.
-The same tests pass on both.
+Both pass the same tests.
 
 In:    paths (str, joined with "/"), buffers.
 Out:   bytes, `FileSlice` (a range of a file that keeps its file readable, even when it is deleted).
-Invariants: every failure is an OSError; a write is whole or raises; nothing is synced unless asked.
+Invariants: every failure is an OSError; a write is complete or raises; nothing is synced unless
+requested.
 """
 
 from __future__ import annotations
@@ -33,9 +34,9 @@ class LogDirFailure(Exception):
 
 
 class ColdRead(Exception):
-    """A look-up that must not wait for a disk found something missing in the page cache.
+    """A look-up that must not wait for the disk needs data that is not in the page cache.
 
-    `warm` fetches it, in a thread; then the look-up can be tried again.
+    `warm` fetches the data in a thread; then the look-up can be repeated.
     """
 
     def __init__(self, warm: Callable[[], None]) -> None:
@@ -44,7 +45,7 @@ class ColdRead(Exception):
 
 
 class FileCutShort(OSError):
-    """A file has fewer bytes than its slice: it was truncated meanwhile."""
+    """A file is shorter than its slice, because it was truncated in the meantime."""
 
 
 class FileLock(ABC):
@@ -55,7 +56,7 @@ class FileLock(ABC):
 
 
 class Readable(ABC):
-    """What a FileSlice reads from: it stays readable for as long as somebody holds it."""
+    """The source of a FileSlice: it stays readable for as long as a reference to it exists."""
 
     __slots__ = ()
 
@@ -64,15 +65,17 @@ class Readable(ABC):
 
     @abstractmethod
     def read_cached(self, length: int, position: int) -> Buffer | None:
-        """The range if the page cache holds all of it, else None: never waits for a disk."""
+        """Return the range if the page cache holds all of it, else None; never
+        waits for the disk.
+        """
 
     @abstractmethod
     def is_cached(self, length: int, position: int) -> bool:
-        """Whether reading the range would not wait for a disk."""
+        """Return whether the range can be read without waiting for the disk."""
 
     @abstractmethod
     def warm(self, length: int, position: int) -> None:
-        """Fetch the range into the page cache; blocks, so a thread calls it."""
+        """Fetch the range into the page cache. It blocks, so call it in a thread."""
 
     @abstractmethod
     def fileno(self) -> int: ...
@@ -99,7 +102,7 @@ class FileSlice:
         return self.source.fileno()
 
     def read(self) -> bytes:
-        """The whole range. FileCutShort when the file was truncated meanwhile."""
+        """Return the whole range. Raises FileCutShort if the file was truncated in the meantime."""
         assert self.source is not None, "a released slice has no file"
         found = self.source.pread(self.length, self.position)
         if len(found) != self.length:
@@ -108,19 +111,19 @@ class FileSlice:
         return found
 
     def read_cached(self) -> Buffer | None:
-        """The whole range if the page cache holds all of it, else None."""
+        """Return the whole range if the page cache holds all of it, else None."""
         assert self.source is not None, "a released slice has no file"
         return self.source.read_cached(self.length, self.position)
 
     def is_cached(self, position: int, size: int) -> bool:
-        """Whether a part of the file can be read without waiting for a disk."""
+        """Return whether a part of the file can be read without waiting for the disk."""
         assert self.source is not None, "a released slice has no file"
         return self.source.is_cached(size, position)
 
     def warming(self, position: int, size: int) -> Callable[[], None]:
-        """A job for a thread that fetches a part of the file into the page cache.
+        """Return a job for a thread that fetches a part of the file into the page cache.
 
-        The job holds the file open: it may run after the slice was released.
+        The job keeps the file open, so it may run after the slice is released.
         """
         assert self.source is not None, "a released slice has no file"
         return partial(self.source.warm, size, position)
@@ -130,7 +133,7 @@ class FileSlice:
 
 
 class OpenFile(Readable):
-    """One file; its `size` is known without asking the operating system."""
+    """One file; its `size` is known without a system call."""
 
     __slots__ = ("path", "size")
 
@@ -142,7 +145,7 @@ class OpenFile(Readable):
 
     @abstractmethod
     def pwritev(self, parts: Sequence[Buffer], position: int) -> int:
-        """Write all the parts at `position`; whole, or OSError (then the tail is undefined)."""
+        """Write all parts at `position`. On OSError the contents after `position` are undefined."""
 
     @abstractmethod
     def truncate(self, length: int) -> None: ...
@@ -152,17 +155,19 @@ class OpenFile(Readable):
 
     @abstractmethod
     def pinned_sync(self) -> Callable[[], None]:
-        """A sync that another thread may call, whatever becomes of this object meanwhile."""
+        """Return a sync function for another thread; it works even if this
+        object is closed meanwhile.
+        """
 
     @abstractmethod
     def close(self) -> None:
-        """Give the descriptor back; slices handed out keep theirs. The next use opens it again."""
+        """Release the descriptor; existing slices keep theirs. The next use reopens the file."""
 
 
 class Files(ABC):
-    """A file system. Every method raises OSError when it cannot.
+    """A file system. Every method raises OSError on failure.
 
-    Where `may_wait` is False for a while, reading raises ColdRead rather than wait for a disk.
+    While `may_wait` is False, reading raises ColdRead instead of waiting for the disk.
     """
 
     def __init__(self) -> None:
@@ -171,21 +176,21 @@ class Files(ABC):
 
     @abstractmethod
     def open(self, path: str, create: bool = False) -> OpenFile:
-        """FileNotFoundError when it is not there and not to be created."""
+        """Open a file. Raises FileNotFoundError if it does not exist and `create` is not set."""
 
     @abstractmethod
     def read_file(self, path: str) -> bytes: ...
 
     @abstractmethod
     def read_range(self, path: str, position: int, length: int) -> bytes:
-        """A range of a file that is not kept open."""
+        """Read a range of a file that is not kept open."""
 
     @abstractmethod
     def write_file(self, path: str, payload: Buffer, sync: bool = False) -> None: ...
 
     @abstractmethod
     def resize(self, path: str, length: int) -> None:
-        """Cut, or grow sparsely, creating it if need be."""
+        """Truncate the file or extend it sparsely; create it if it does not exist."""
 
     @abstractmethod
     def exists(self, path: str) -> bool: ...
@@ -201,11 +206,11 @@ class Files(ABC):
 
     @abstractmethod
     def list_sizes(self, path: str) -> dict[str, int]:
-        """Name -> size of every regular file of a directory, also of one behind a link."""
+        """Return {name: size} of every regular file in a directory, following links."""
 
     @abstractmethod
     def mkdir(self, path: str) -> None:
-        """With its parents; fine when it is there."""
+        """Create a directory and its parents, unless it exists."""
 
     @abstractmethod
     def rename(self, old: str, new: str) -> None: ...
@@ -230,22 +235,26 @@ class Files(ABC):
 
     @abstractmethod
     def make_read_only(self, path: str) -> None:
-        """For its owner alone (mode 0400), as Kafka leaves its metadata snapshots."""
+        """Make a file readable only for its owner (mode 0400), like Kafka's metadata snapshots."""
 
     @abstractmethod
     def disk_usage(self, path: str) -> tuple[int, int]:
-        """Total and usable bytes of the volume."""
+        """Return the total and usable bytes of the volume."""
 
     @abstractmethod
     def unique_id(self) -> str:
-        """32 hexadecimal digits that nobody else draws, for directories that are put aside."""
+        """Return 32 unique hexadecimal digits, for the names of directories that
+        are moved aside.
+        """
 
     @abstractmethod
     def lock(self, path: str) -> FileLock | None:
-        """None when another process, or another node of this one, holds it."""
+        """Lock a directory; return None if another process or another node in
+        this process holds it.
+        """
 
     def replace_file(self, path: str, payload: Buffer) -> None:
-        """Change a file as a whole or not at all, durably (Utils.atomicMoveWithFallback)."""
+        """Replace a file atomically and durably (Utils.atomicMoveWithFallback)."""
         temporary = f"{path}.tmp"
         self.write_file(temporary, payload, sync=True)
         self.rename(temporary, path)

@@ -1,6 +1,7 @@
-"""How much of the indexes of closed segments is in memory, for a whole node.
+"""Limits how much memory the indexes of closed segments use, for a whole node.
 
-State: which are loaded, oldest use first. Invariant: at most `max_bytes` of them (and one more).
+State: the loaded indexes, least recently used first. Invariant: at most `max_bytes`, plus one
+index.
 """
 
 from __future__ import annotations
@@ -12,17 +13,19 @@ MAX_LOADED_BYTES = 64 << 20
 
 
 class Droppable(ABC):
-    """What IndexMemory can make forget its content."""
+    """An object whose content IndexMemory can drop."""
 
     __slots__ = ()
 
     @abstractmethod
     def drop(self) -> None:
-        """Forget the content: it is in the file, and read again when it is asked for."""
+        """Drop the content. It is read from the file again when needed."""
 
 
 class IndexMemory:
-    """Which indexes of closed segments are loaded, oldest use first; drops them beyond a bound."""
+    """The loaded indexes of closed segments, least recently used first; drops
+    those beyond a limit.
+    """
 
     def __init__(self, max_bytes: int = MAX_LOADED_BYTES) -> None:
         self.max_bytes = max_bytes

@@ -1,14 +1,14 @@
 """How long units of work held the event loop: histograms, and a warning about the long ones.
 
-A unit is what runs without letting anything else run: one request (under the name of its API, and
-so is each slice of a long one), the end of a round with the requests that it answers ("delayed
-Fetch"), the sends of a turn, a callback of a timer or of a thread (under its function's name).
+A unit is work during which nothing else runs: one request (named by its API, as is each slice of a
+long one), the end of a round with the requests that it answers ("delayed Fetch"), the sends of a
+turn, or a callback of a timer or a thread (named by its function).
 
-State   per unit: how many times it held the loop for how long, the sum, the longest.
-In      `record`, by what ran the unit, and only for units of RECORDED_NS or more: shorter ones cost
-        a clock reading and a comparison.
-Out     `by_unit`, for whoever reports metrics; one rate-limited WARNING line for units of WARN_NS
-        or more.
+State   per unit: a histogram of how long it held the loop, the sum, and the longest time.
+In      `record`, called by the code that ran the unit, only for units of RECORDED_NS or more:
+        shorter ones cost a clock reading and a comparison.
+Out     `by_unit`, for metrics reporters; one rate-limited WARNING line for units of WARN_NS or
+        more.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ _log = logging.getLogger("pykbroker.loop")
 
 
 class HeldTimes:
-    """The times of one unit: `counts[i]` were at most `BOUNDS_MS[i]`, the last one counts longer
-    ones. Each time is in one count; those below RECORDED_NS are in none."""
+    """The times of one unit: `counts[i]` of them were at most `BOUNDS_MS[i]`; the last count is for
+    longer ones. Each time is counted once; times below RECORDED_NS are not counted.
+    """
 
     __slots__ = ("counts", "longest_ns", "total_ns")
 
@@ -39,7 +40,7 @@ class HeldTimes:
 
 
 class LoopTime:
-    """See the module."""
+    """How long each unit of work held the event loop."""
 
     __slots__ = ("_left_out", "_next_line_ns", "by_unit")
 
@@ -66,9 +67,9 @@ class LoopTime:
             return
         self._next_line_ns = now_ns + LINE_EVERY_NS
         left_out, self._left_out = self._left_out, 0
-        more = f" ({left_out} similar lines left out)" if left_out else ""
+        more = f" ({left_out} similar lines omitted)" if left_out else ""
         _log.warning(
-            "%s held the event loop for %d ms: no other client was served meanwhile%s",
+            "%s held the event loop for %d ms, during which no other client was served%s",
             unit,
             held_ns // MS,
             more,

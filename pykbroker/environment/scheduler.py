@@ -1,4 +1,4 @@
-"""When to call something: the event loop's turns and timers, or those of a simulated world."""
+"""Scheduled calls: the turns and timers of the event loop, or of a simulated world."""
 
 from __future__ import annotations
 
@@ -9,30 +9,33 @@ from pykbroker.deferred import Deferred
 
 
 class Timer(Protocol):
-    """A call that is still to come."""
+    """A pending call."""
 
     def cancel(self) -> None:
-        """Do not make the call; harmless when it has been made."""
+        """Cancel the call; does nothing if it has been made."""
 
 
 class Scheduler(Protocol):
-    """Calls in a later turn of the event loop. An exception that a callback raises is logged by the
-    loop and lost: callbacks report their failures themselves."""
+    """Schedules calls for a later turn of the event loop. If a callback raises an exception, the
+    loop only logs it, so callbacks must report failures themselves.
+    """
 
     def call_soon(self, callback: Callable[..., object], *arguments: object) -> Timer:
-        """Call in the next turn, in the order of the requests."""
+        """Call `callback` in the next turn, in the order of the requests."""
 
     def call_later(
         self, delay_ms: float, callback: Callable[..., object], *arguments: object
     ) -> Timer:
-        """Call in `delay_ms` milliseconds; at once in the next turn when that is 0 or less."""
+        """Call `callback` in `delay_ms` milliseconds, or in the next turn if that is 0 or less."""
 
     def sleep(self, delay_ms: float) -> Deferred:
-        """A Deferred that is resolved with None in `delay_ms` milliseconds."""
+        """Return a Deferred that is resolved with None in `delay_ms` milliseconds."""
 
 
 async def within(scheduler: Scheduler, deferred: Deferred, timeout_ms: int) -> Any:
-    """The value of `deferred`, which must come in time. Raises TimeoutError when it does not."""
+    """Wait for `deferred` and return its value. Raises TimeoutError if it is not
+    resolved in time.
+    """
     outcome = Deferred()
     timer = scheduler.call_later(timeout_ms, outcome.resolve, TimeoutError("no answer in time"))
 

@@ -1,9 +1,9 @@
-"""Long work on the event loop's state, done in slices between which the loop serves others.
+"""Long work on the event loop's state, done in slices between which the loop serves other work.
 
 A job is a plain function. It runs as if it were on the event loop: nothing else runs while it does.
-Wherever it has left everything in order it calls `breathe`; when its slice is used up by then, the
-event loop has its turn, and the job goes on after that. So what a job holds in local variables
-stays, and what it reads from the node may have changed after a `breathe`.
+Wherever the state is consistent it calls `breathe`; if its slice is used up by then, the event loop
+gets a turn, and the job resumes afterwards. Its local variables are kept, but what it reads from
+the node may have changed after a `breathe`.
 
     between two calls of `breathe`     atomic, like any callback of the loop
     across a `breathe`                 other requests, timers and jobs may have run
@@ -22,18 +22,20 @@ Breathe = Callable[[], None]
 
 
 def go_on() -> None:
-    """Do not breathe."""
+    """Do nothing; for code that must not be interrupted."""
 
 
 def paced(elements: Iterable[ElementT], breathe: Breathe) -> Iterator[ElementT]:
-    """Yield the elements, and breathe before each."""
+    """Yield the elements, calling `breathe` before each."""
     for element in elements:
         breathe()
         yield element
 
 
 def paced_if(elements: Iterable[ElementT], breathe: Breathe | None) -> Iterable[ElementT]:
-    """The elements, paced if there is something to call: short requests do not pay for it."""
+    """Return the elements, paced only if `breathe` is given, so that short
+    requests do not pay for it.
+    """
     return elements if breathe is None else paced(elements, breathe)
 
 
@@ -47,30 +49,31 @@ class Slices(Protocol):
         is_wanted: Callable[[], bool] = lambda: True,
         after_slice: Callable[[], None] = go_on,
     ) -> Deferred:
-        """Run `job` in slices; the Deferred gets what it returns, or the exception it raises.
+        """Run `job` in slices; the Deferred is resolved with its return value or exception.
 
-        The first slice runs in a turn of its own. Once `is_wanted` says no, the job is not resumed
-        and the Deferred is never resolved. `name` is what its times are recorded under.
+        The first slice runs in a turn of its own. Once `is_wanted` returns False, the job is not
+        resumed and the Deferred is never resolved. `name` is what its times are recorded under.
         `after_slice` is called after each slice but the last.
         """
 
     @property
     def is_running(self) -> bool:
-        """Does a job run now, which `breathe` may interrupt?"""
+        """Return whether a job is running, which `breathe` may interrupt."""
 
     def hold(self, is_held: bool) -> None:
-        """Whether the running job is to go on although it is not wanted any more, because what it
-        has begun must not stay half done; outside of a job do nothing."""
+        """Set whether the running job continues even if it is no longer wanted, because its work
+        must not stay half done. Does nothing outside a job.
+        """
 
     def breathe(self) -> None:
-        """Let the event loop have a turn if this slice is used up; outside of a job do nothing."""
+        """Give the event loop a turn if this slice is used up. Does nothing outside a job."""
 
     def close(self) -> None:
-        """End the jobs where they breathe; nothing is resolved any more."""
+        """End the jobs at their next `breathe`; no Deferred is resolved any more."""
 
 
 class InOneGo:
-    """Jobs that run at once and as a whole: for a world in which computing takes no time."""
+    """Runs each job immediately and in one go, for a world in which computing takes no time."""
 
     is_running = False
 

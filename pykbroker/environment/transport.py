@@ -1,8 +1,8 @@
-"""Streams of bytes between nodes: listening, connecting, readiness.
+"""Byte streams between nodes: listening, connecting, readiness.
 
-A socket here is what `socket.socket` is, reduced to what the network floor uses. All of them are
-non-blocking: where the operation would have to wait, it raises BlockingIOError; when the peer or
-the network has failed, another OSError.
+A socket here is a subset of `socket.socket`, reduced to what the network floor uses. All sockets
+are non-blocking: an operation that would have to wait raises BlockingIOError, and if the peer or
+the network has failed, it raises another OSError.
 """
 
 from __future__ import annotations
@@ -20,83 +20,92 @@ class StreamSocket(Protocol):
     """One end of an established (or connecting) stream."""
 
     def recv(self, size: int, /) -> bytes:
-        """At most `size` received bytes; empty when the peer has ended its stream."""
+        """Return at most `size` received bytes; empty if the peer has ended its stream."""
 
     def recv_into(self, buffer: bytearray | memoryview, /) -> int:
-        """Fill the front of `buffer`; how many bytes, 0 when the peer has ended its stream."""
+        """Fill the front of `buffer`; return the number of bytes, 0 if the
+        peer has ended its stream.
+        """
 
     def send(self, payload: Bytes, flags: int = 0, /) -> int:
-        """Hand bytes to the kernel; how many it took."""
+        """Pass bytes to the kernel; return how many it accepted."""
 
     def sendmsg(
         self, buffers: Sequence[Bytes], ancillary: tuple[()] = (), flags: int = 0, /
     ) -> int:
-        """Hand several buffers to the kernel; how many bytes it took."""
+        """Pass several buffers to the kernel; return how many bytes it accepted."""
 
     def fileno(self) -> int:
-        """The descriptor, -1 when closed; limits on descriptors look at it."""
+        """Return the descriptor, -1 if closed; descriptor limits are checked against it."""
 
     def close(self) -> None:
-        """Close at once."""
+        """Close the connection immediately."""
 
 
 class ListeningSocket(Protocol):
     """A bound socket that accepts connections."""
 
     def accept(self) -> tuple[StreamSocket, tuple[str, int]]:
-        """The next connection and its peer's address and port. BlockingIOError: none waits."""
+        """Return the next connection and its peer's address and port. Raises
+        BlockingIOError if none waits.
+        """
 
     def fileno(self) -> int:
-        """The descriptor, -1 when closed."""
+        """Return the descriptor, -1 if closed."""
 
     @property
     def port(self) -> int:
-        """The bound port, also when port 0 was asked for."""
+        """Return the bound port, even if port 0 was requested."""
 
     def close(self) -> None:
-        """Give up the port."""
+        """Stop listening and release the port."""
 
 
 class Transport(Protocol):
-    """The network as one node sees it."""
+    """The network as seen by one node."""
 
     def listen(
         self, host: str, port: int, *, backlog: int, receive_buffer_bytes: int
     ) -> ListeningSocket:
-        """Bind and listen; an empty host means every address. OSError: it cannot be bound."""
+        """Bind and listen; an empty host means every address. Raises OSError if it cannot bind."""
 
     def prepare_accepted(self, sock: StreamSocket, *, send_buffer_bytes: int) -> None:
-        """Set the options of an accepted connection. OSError: it is gone already."""
+        """Set the options of an accepted connection. Raises OSError if it is already closed."""
 
     def connect(self, host: str, port: int, *, timeout_ms: int) -> Deferred:
-        """Open a connection: a Deferred of the connected StreamSocket, or of an OSError."""
+        """Open a connection; return a Deferred of the connected StreamSocket or of an OSError."""
 
     def add_reader(self, sock: StreamSocket | ListeningSocket, ready: Callable[[], None]) -> None:
-        """Call `ready` in every turn in which `sock` can be read or accepted from."""
+        """Call `ready` in every turn in which `sock` is readable or has a connection to accept."""
 
     def remove_reader(self, sock: StreamSocket | ListeningSocket) -> None:
-        """Stop calling; harmless when nothing is called."""
+        """Stop calling `ready` for reads; does nothing if there is no reader."""
 
     def add_writer(self, sock: StreamSocket, ready: Callable[[], None]) -> None:
-        """Call `ready` in every turn in which `sock` takes bytes."""
+        """Call `ready` in every turn in which `sock` accepts bytes."""
 
     def remove_writer(self, sock: StreamSocket) -> None:
-        """Stop calling; harmless when nothing is called."""
+        """Stop calling `ready` for writes; does nothing if there is no writer."""
 
     def send_file(self, sock: StreamSocket, piece: FileSlice, position: int, size: int) -> int:
-        """Hand a part of a file to the kernel without a copy in Python; how many bytes it took,
-        0 when the file ends before `position`."""
+        """Send a part of a file without copying it in Python; return how many bytes were accepted,
+        0 if the file ends before `position`.
+        """
 
     @property
     def more_follows(self) -> int:
-        """The flag of `send` and `sendmsg` that says that more bytes follow at once, or 0."""
+        """The flag for `send` and `sendmsg` that announces that more bytes
+        follow immediately, or 0.
+        """
 
     def addresses_of(self, host: str) -> list[str]:
-        """The numeric addresses of a host. It blocks. OSError: the name has none."""
+        """Return the numeric addresses of a host. It blocks. Raises OSError if
+        the name has none.
+        """
 
     def own_host_name(self) -> str:
-        """The name under which others reach this host."""
+        """Return the name under which other nodes reach this host."""
 
     @property
     def most_descriptors(self) -> int:
-        """How many descriptors this process may open."""
+        """Return how many descriptors this process may open."""

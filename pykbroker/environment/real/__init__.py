@@ -1,5 +1,5 @@
 """The real world: the operating system's files, clocks, randomness, threads and sockets.
 
-This package is the one place that imports `time`, `random`, `socket`, `threading`, `subprocess` and
-`asyncio` (besides `cli/` and `testing/`). Everything else receives an `Environment`.
+This package is the only place that imports `time`, `random`, `socket`, `threading`, `subprocess`
+and `asyncio` (besides `cli/` and `testing/`). Everything else receives an `Environment`.
 """

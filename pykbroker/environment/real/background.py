@@ -1,6 +1,7 @@
 """Threads and worker processes of a real node.
 
-`concurrent.futures` and `subprocess` are imported when the first job comes: a node starts without.
+`concurrent.futures` and `subprocess` are imported with the first job, because a node does not need
+them to start.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _WORKER: Final = "pykbroker.environment.real.worker_process"
 
 
 class RealThreads:
-    """See `environment/background.py`."""
+    """Threads of this process; see `environment/background.py`."""
 
     __slots__ = ("_count", "_is_closed", "_loop", "_name", "_pool", "_timed")
 
@@ -49,7 +50,7 @@ class RealThreads:
         return deferred
 
     def _run(self, job: Callable[[], object], deferred: Deferred) -> None:
-        """In a thread."""
+        """Run one job, in a thread."""
         outcome: object
         try:
             outcome = job()
@@ -100,7 +101,7 @@ class RealProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            start_new_session=True,  # the terminal's Ctrl-C is for the node alone
+            start_new_session=True,  # only the node handles the terminal's Ctrl-C
         )
 
     def receive_line(self) -> Deferred:
@@ -117,13 +118,13 @@ class RealProcess:
 
     @property
     def pid(self) -> int | None:
-        """The process's id; None before the first order."""
+        """The process id; None before the first order."""
         return None if self._process is None else self._process.pid
 
     def end(self) -> None:
         """See `WorkerProcess`."""
         if self._process is None:
-            self._thread.close()  # it may be starting the process just now
+            self._thread.close()  # it may be starting the process at this moment
         process = self._process
         if process is None:
             return
@@ -137,7 +138,7 @@ class RealProcess:
 
 
 class RealBackground:
-    """See `environment/background.py`."""
+    """Threads and processes of a real node; see `environment/background.py`."""
 
     __slots__ = ("_loop", "_timed", "processors")
 

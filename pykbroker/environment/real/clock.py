@@ -1,13 +1,14 @@
-"""The real clocks: one time for deadlines, the wall clock for what is written into records.
+"""The real clocks: one for deadlines, and the wall clock for record timestamps.
 
     now_ms     milliseconds since the epoch, from the monotonic clock: never goes backwards, and
-               nearly as fast as real time even while the wall clock is being set. It is drawn to
-               the wall by a fifth of the time that passes. Machines are told this one.
-    wall_ms    what the wall clock says: log append times, retention, compaction lags
+               runs nearly as fast as real time even if the wall clock is adjusted. It approaches
+               the wall clock by at most a fifth of the time that passes. Machines receive this
+               time.
+    wall_ms    the wall clock, for log append times, retention and compaction lags
 
-A wall clock that is ahead by more than a day (a board without a battery has got its time, a laptop
-slept for long) is followed at once: every deadline is due then, but what machines count in days,
-such as offsets.retention.minutes, must not begin in 1970.
+If the wall clock is ahead by more than a day (a board without a battery has received its time, a
+laptop has slept for long), it is followed immediately. Every deadline is then due, but periods that
+machines count in days, such as offsets.retention.minutes, must not begin in 1970.
 
 Source  Kafka's SystemTime.java: hiResClockMs for timers, milliseconds for timestamps.
 """
@@ -22,7 +23,7 @@ FAR_AHEAD_MS = 24 * 3600 * 1000
 
 
 class RealClock:
-    """The clocks of this process; see the module's text."""
+    """The clocks of this process."""
 
     __slots__ = ("_checked_ms", "_monotonic", "_now_ms", "_offset_ms", "_wall", "monotonic_ns")
 
@@ -36,7 +37,7 @@ class RealClock:
         self._now_ms = int(monotonic_ms + self._offset_ms)
 
     def wall_ms(self) -> int:
-        """The time of the wall clock, which may be set at any moment."""
+        """The time of the wall clock, which may be adjusted at any moment."""
         return int(self._wall() * 1000)
 
     def now_ms(self) -> int:

@@ -1,4 +1,6 @@
-"""`.lock`: one process, and in it one node, owns a log directory. Used by `files.py` alone."""
+"""`.lock`: makes one process, and one node in it, the owner of a log
+directory. Used only by `files.py`.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +11,10 @@ from pykbroker.environment.files import FileLock
 
 
 class RealFileLock(FileLock):
-    """A POSIX record lock on the whole file: what Java's FileChannel.tryLock takes.
+    """A POSIX record lock on the whole file, like that of Java's FileChannel.tryLock.
 
-    Such a lock belongs to the process, so a second node in the same process would get it as well:
-    the set of held paths says no to that one.
+    Such a lock belongs to the process, so a second node in the same process would also obtain it.
+    The set of held paths prevents that.
     """
 
     _held: set[str] = set()

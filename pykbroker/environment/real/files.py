@@ -1,8 +1,8 @@
-"""The disk: the one module of the log floor that calls the operating system.
+"""The disk: the only module for files that calls the operating system.
 
 State: `RealFiles` remembers which of its files have a descriptor open, and closes those that were
-       not used lately when there are more than `max_open`.
-Invariants: those of files.py; a descriptor is closed when nobody holds it any more.
+not used recently when there are more than `max_open`.
+Invariants: those of files.py; a descriptor is closed when nothing refers to it any more.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ IOV_MAX = 1024
 """Linux takes at most this many buffers in one writev."""
 
 MOST_DESCRIPTORS = 16384
-WARM_BYTES = 128 * 1024  # fetched at least: look-ups go on behind where they were
+WARM_BYTES = 128 * 1024  # minimum to fetch: look-ups continue after their position
 
 
 class Descriptor(Readable):
-    """A descriptor of the operating system, closed when nobody holds it any more."""
+    """A descriptor of the operating system, closed when nothing refers to it any more."""
 
     __slots__ = ("fd",)
 
@@ -59,9 +59,9 @@ class Descriptor(Readable):
         os.fdatasync(self.fd)
 
     def pread_cached(self, length: int, position: int) -> bytes:
-        """ColdRead when the page cache has not all of it."""
+        """Read a range from the page cache. Raises ColdRead if it does not hold all of it."""
         found = read_cached(self.fd, length, position)
-        if found is None:  # or it is short, for the file ends there
+        if found is None:  # or it is short because the file ends there
             there = max(os.fstat(self.fd).st_size - position, 0)
             found = read_cached(self.fd, there, position) if there < length else None
         if found is None:
@@ -73,7 +73,7 @@ class Descriptor(Readable):
 
 
 def pread_whole(fd: int, length: int, position: int) -> bytes:
-    """pread that is only short at the end of the file (one call moves at most 2 GiB)."""
+    """Read like pread, but short only at the end of the file (one pread moves at most 2 GiB)."""
     found = os.pread(fd, length, position)
     if len(found) == length or not found:
         return found
@@ -89,7 +89,7 @@ def pread_whole(fd: int, length: int, position: int) -> bytes:
 
 
 def pwritev_whole(fd: int, parts: Sequence[Buffer], position: int) -> int:
-    """pwritev of any number of parts; raises when the volume takes only some of them."""
+    """Write any number of parts; raises OSError if the volume accepts only some of them."""
     total = 0
     if len(parts) > IOV_MAX:
         for start in range(0, len(parts), IOV_MAX):
@@ -117,7 +117,7 @@ def descriptors_allowed() -> int:
 
 
 class RealFile(OpenFile):
-    """A file on disk whose descriptor is opened when it is needed."""
+    """A file on disk whose descriptor is opened on demand."""
 
     __slots__ = ("_descriptor", "_files", "path", "recent", "size")
 
@@ -181,9 +181,10 @@ class RealFile(OpenFile):
 
 
 class RealFiles(Files):
-    """The disk. At most about `max_open` log files keep a descriptor (slices in flight apart).
+    """The disk. At most about `max_open` log files keep a descriptor, not
+    counting slices in flight.
 
-    Without a number it is half of what the process may open: the other half is for connections.
+    The default is half of what the process may open; the other half is for connections.
     """
 
     def __init__(self, max_open: int | None = None, read_only: bool = False) -> None:
@@ -197,7 +198,9 @@ class RealFiles(Files):
         return len(self._open)
 
     def open_descriptor(self, path: str) -> int:
-        """Out of descriptors, an idle log file gives its own: a reader must not cost a disk."""
+        """Open a descriptor. If none is left, close that of an idle log file, because a mere reader
+        must not make a log directory fail.
+        """
         while True:
             try:
                 return os.open(path, self._flags)
@@ -207,7 +210,9 @@ class RealFiles(Files):
             next(iter(self._open)).close()
 
     def opened(self, file: RealFile) -> None:
-        """Second chance: a file used since the last round stays, the first idle one closes."""
+        """Register an opened file and close the first idle one (second chance: a file used since
+        the last round stays open).
+        """
         files = self._open
         files[file] = None
         if len(files) <= self.max_open:
@@ -294,7 +299,7 @@ class RealFiles(Files):
 
     def remove_tree(self, path: str) -> None:
         if os.path.islink(path):
-            os.unlink(path)  # what somebody moved elsewhere is his
+            os.unlink(path)  # a directory that an operator has moved is left alone
         else:
             shutil.rmtree(path)
 

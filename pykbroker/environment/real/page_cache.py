@@ -1,7 +1,7 @@
-"""Reading files without waiting for a disk: what the page cache has, by preadv(RWF_NOWAIT).
+"""Reading files without waiting for the disk: only from the page cache, with preadv(RWF_NOWAIT).
 
-Functions over descriptors. A file system without RWF_NOWAIT (some network and overlay ones) cannot
-tell: it is taken for one that never makes wait.
+The functions take descriptors. A file system without RWF_NOWAIT (some network and overlay file
+systems) is assumed never to wait.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _NOWHERE = bytearray(128 * 1024)
 
 
 def read_cached(file: int, size: int, position: int) -> bytes | bytearray | None:
-    """`size` bytes at `position` if the page cache has them all, else None."""
+    """Return `size` bytes at `position` if the page cache holds all of them, else None."""
     if _RWF_NOWAIT is None:
         return os.pread(file, size, position)
     content = bytearray(size)
@@ -34,10 +34,10 @@ def read_cached(file: int, size: int, position: int) -> bytes | bytearray | None
 
 
 def is_cached(file: int, size: int, position: int) -> bool:
-    """Whether both ends of a range are in the page cache.
+    """Return whether both ends of a range are in the page cache.
 
     The kernel reads files ahead in runs, so a range with both ends cached and a hole in between is
-    rare, and costs one read that waits and nothing else.
+    rare, and costs no more than one read that waits.
     """
     if _RWF_NOWAIT is None:
         return True
@@ -54,11 +54,11 @@ def is_cached(file: int, size: int, position: int) -> bool:
 
 
 def warm(file: int, size: int, position: int) -> None:
-    """Have the kernel fetch a range; it blocks, so a thread does it. OSError: the disk failed.
+    """Make the kernel fetch a range. It blocks, so call it in a thread.
+    Raises OSError if the disk failed.
 
-    The bytes are copied over and over into one small buffer: no memory is asked for and given back
-    (which would cost the event loop interrupts of its core), and none passes through the
-    interpreter.
+    The bytes are copied repeatedly into one small buffer, so no memory is allocated and freed
+    (which would interrupt the event loop's core), and nothing passes through the interpreter.
     """
     step = len(_NOWHERE)
     whole, rest = divmod(size, step)

@@ -1,4 +1,4 @@
-"""Free ports, for nodes that must know each other's before they start."""
+"""Free ports, for nodes that must know each other's ports before they start."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import random
 import socket
 from typing import Final
 
-# Below those that systems give to outgoing connections: one of these could take a port before the
-# node that it is meant for listens on it.
+# Below the range that systems use for outgoing connections: such a connection could take a port
+# before the intended node listens on it.
 _RANGE: Final = range(10_000, 32_768)
 
 
 def free_ports(count: int, host: str = "127.0.0.1") -> list[int]:
-    """`count` different ports that nothing listens on now. OSError when there are not as many."""
+    """Return `count` different unused ports. Raises OSError if there are not enough."""
     ports: list[int] = []
     for port in random.SystemRandom().sample(_RANGE, len(_RANGE)):
         if len(ports) == count:

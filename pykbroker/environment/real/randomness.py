@@ -1,7 +1,7 @@
 """Randomness of a running node, from the operating system.
 
-What `random.SystemRandom` would give, without importing `random` and `uuid` at every start (they
-cost some 8 ms). Machines get it injected (`environment/randomness.py`); tests inject a seeded one.
+Equivalent to `random.SystemRandom`, without importing `random` and `uuid` at every start (about 8
+ms). It is injected into machines (`environment/randomness.py`); tests inject a seeded source.
 """
 
 from __future__ import annotations
@@ -17,19 +17,23 @@ class Entropy:
     """Random choices; the bias of the modulo is below 2**-32."""
 
     def randrange(self, start: int, stop: int | None = None) -> int:
-        """A number from `start` (0 when only one bound is given) up to the bound, exclusive."""
+        """Return a number from `start` (0 if only one bound is given) up to the
+        bound, exclusive.
+        """
         if stop is None:
             start, stop = 0, start
         return start + int.from_bytes(os.urandom(8)) % (stop - start)
 
     def shuffle(self, sequence: MutableSequence[Any]) -> None:
-        """Put a list in another order, in place (Fisher and Yates)."""
+        """Shuffle a list in place (Fisher and Yates)."""
         for at in range(len(sequence) - 1, 0, -1):
             other = self.randrange(at + 1)
             sequence[at], sequence[other] = sequence[other], sequence[at]
 
     def new_uuid(self) -> bytes:
-        """A random UUID (version 4) whose text does not begin with a dash, as Kafka's do not."""
+        """Return a random UUID (version 4) whose text form does not begin with a
+        dash, as in Kafka.
+        """
         while True:
             raw = bytearray(os.urandom(16))
             raw[6] = raw[6] & 0x0F | 0x40

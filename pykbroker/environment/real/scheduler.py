@@ -12,7 +12,7 @@ from pykbroker.environment.real.timed_calls import TimedCalls
 
 
 class LoopScheduler:
-    """See `environment/scheduler.py`."""
+    """Turns and timers of an asyncio event loop; see `environment/scheduler.py`."""
 
     __slots__ = ("_call_later", "_timed", "call_soon")
 
@@ -38,10 +38,10 @@ class LoopScheduler:
 
 
 async def in_asyncio(awaited: Deferred | Coroutine[Deferred, Any, Any]) -> Any:
-    """Await a Deferred, or run a coroutine that awaits Deferreds, in a coroutine of asyncio.
+    """Await a Deferred, or run a coroutine that awaits Deferreds, from an asyncio coroutine.
 
-    Raises its value when that is an exception. Cancelling the caller cancels the coroutine, and
-    waits until it has ended; a Deferred is only abandoned.
+    If the value is an exception, raises it. Cancelling the caller cancels the coroutine and waits
+    until it has ended; a Deferred is simply abandoned.
     """
     arrived = asyncio.Event()
     deferred = awaited if isinstance(awaited, Deferred) else Task(awaited)

@@ -1,13 +1,13 @@
 """Sliced jobs on a real event loop; see `environment/slices.py`.
 
-A job runs in a thread of its own, in lock step with the event loop: the loop hands the baton to the
-thread and waits, the thread hands it back when it breathes or ends. Only one of the two runs at any
-time, so a job may use whatever the loop may. Threads are how a plain function is suspended in the
-middle of its calls; nothing runs in parallel.
+A job runs in a thread of its own, in lock step with the event loop: the loop passes the baton to
+the thread and waits; the thread passes it back when it breathes or ends. Only one of the two runs
+at any time, so a job may access whatever the loop may. Threads serve only to suspend a plain
+function in the middle of its calls; nothing runs in parallel.
 
-State   jobs that wait for their next slice, in order: one slice of SLICE_NS for each turn of the
-        loop. Threads that have no job, for the next ones.
-Invariants: at most MOST_THREADS jobs are begun; others wait for their first slice.
+State   the jobs that wait for their next slice, in order (one slice of SLICE_NS per turn of the
+        loop); idle threads, for further jobs.
+Invariants: at most MOST_THREADS jobs have begun; others wait for their first slice.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ MOST_THREADS = 16
 
 
 class Abandoned(BaseException):
-    """Raised in a job where it breathes, when it is to end there. Not an Exception, so that no
-    handler of errors swallows it."""
+    """Raised in a job at `breathe` to end it there. It is not an Exception,
+    so that error handlers do not swallow it.
+    """
 
 
 class _Job:
@@ -63,7 +64,7 @@ class _Job:
 
 
 class _JobThread:
-    """A thread that runs one job after the other, whenever it holds the baton."""
+    """A thread that runs one job after another, while it holds the baton."""
 
     __slots__ = ("_from_loop", "_is_abandoned", "_thread", "_to_loop", "job")
 
@@ -76,19 +77,19 @@ class _JobThread:
         self._thread.start()
 
     def go_on(self) -> None:
-        """On the loop: let the thread run until it breathes or its job has ended."""
+        """Let the thread run until it breathes or its job ends. Called on the loop."""
         self._from_loop.release()
         self._to_loop.acquire()
 
     def pause(self) -> None:
-        """In the thread: let the loop run until it says `go_on`."""
+        """Let the loop run until it calls `go_on`. Called in the thread."""
         self._to_loop.release()
         self._from_loop.acquire()
         if self._is_abandoned:
             raise Abandoned
 
     def end(self) -> None:
-        """On the loop: have the thread end, its job unwound to where it began."""
+        """End the thread, after unwinding its job. Called on the loop."""
         self._is_abandoned = True
         self.go_on()
         self._thread.join()
@@ -111,7 +112,7 @@ class _JobThread:
 
 
 class RealSlices:
-    """See the module."""
+    """The sliced jobs of a real node."""
 
     __slots__ = (
         "_idle",
@@ -192,7 +193,7 @@ class RealSlices:
             self._loop.call_soon(self._turn)
 
     def _turn(self) -> None:
-        """One slice of the job whose turn it is."""
+        """Run one slice of the next job."""
         self._turn_due = False
         job = self._next_job()
         if job is None:
@@ -217,7 +218,7 @@ class RealSlices:
             self._call_turn()
 
     def _next_job(self) -> _Job | None:
-        """The first job that can go on; those that nobody wants any more are dropped."""
+        """Return the first job that can run; jobs that are no longer wanted are dropped."""
         for _ in range(len(self._ready)):
             job = self._ready.popleft()
             if not (job.is_held or job.is_wanted()):
@@ -231,7 +232,7 @@ class RealSlices:
         return None
 
     def _begin(self, job: _Job) -> bool:
-        """Give a job a thread; False when there are enough already."""
+        """Assign a thread to a job; return False if the limit is reached."""
         if self._idle:
             job.thread = self._idle.pop()
         elif self._thread_count < MOST_THREADS:

@@ -1,7 +1,7 @@
 """Callbacks of the event loop that record how long they held it; see `loop_time.py`.
 
-The turns of the worker and the readers of connections are not called this way: the worker records
-its own units, and a reader does no more than a few reads.
+The worker's turns and the readers of connections are not called this way: the worker records its
+own units, and a reader does only a few reads.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pykbroker.environment.loop_time import RECORDED_NS, LoopTime
 
 
 class TimedCalls:
-    """Calls and resolves, and records in `loop_time` what took long."""
+    """Makes calls and resolves Deferreds, and records slow ones in `loop_time`."""
 
     __slots__ = ("_monotonic_ns", "loop_time")
 
@@ -34,7 +34,7 @@ class TimedCalls:
             self._ended(callback, started_ns)
 
     def resolve(self, deferred: Deferred, value: object) -> None:
-        """Resolve a Deferred; the time goes to its listener."""
+        """Resolve a Deferred; the time is attributed to its listener."""
         listener = deferred.listener
         started_ns = self._monotonic_ns()
         try:
@@ -50,7 +50,9 @@ class TimedCalls:
 
 
 def name_of(callback: Callable[..., object]) -> str:
-    """The name of the function that a callback calls, or of the coroutine that it resumes."""
+    """Return the name of the function that a callback calls, or of the coroutine
+    that it resumes.
+    """
     while isinstance(callback, partial):
         callback = callback.func
     owner = getattr(callback, "__self__", None)

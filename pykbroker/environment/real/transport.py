@@ -1,6 +1,6 @@
 """The network of the operating system: non-blocking TCP sockets on an asyncio event loop.
 
-The loop only reports readiness; connections own their sockets.
+The loop only reports readiness; the connections own their sockets.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class HasDescriptor(Protocol):
     """A socket as the event loop sees it."""
 
     def fileno(self) -> int:
-        """The descriptor."""
+        """Return the descriptor."""
 
 
 class RealListeningSocket:
@@ -44,7 +44,9 @@ class RealListeningSocket:
 
 
 class RealTransport:
-    """See `environment/transport.py`. `threads` resolves the names of hosts."""
+    """Sockets of the operating system; see `environment/transport.py`.
+    `threads` resolves host names.
+    """
 
     __slots__ = ("_loop", "_threads")
 
@@ -60,7 +62,7 @@ class RealTransport:
         """See `Transport`."""
         address: tuple[str | bytes, int]
         if host:
-            # As bytes, or the import of the codec for international names would cost 3 ms.
+            # As bytes; otherwise the import of the codec for international names would cost 3 ms.
             name = host.encode() if host.isascii() else host
             family, _, _, _, found = socket.getaddrinfo(
                 name, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -133,7 +135,7 @@ class RealTransport:
         """See `Transport`."""
         try:
             found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-        except UnicodeError as fault:  # no name of a host can have this form
+        except UnicodeError as fault:  # no host name can have this form
             raise OSError(str(fault)) from fault
         return list(dict.fromkeys(str(at[0]) for *_, at in found))
 
@@ -224,7 +226,9 @@ class Connecting:
 
 
 def set_options(sock: socket.socket, send_buffer_bytes: int) -> None:
-    """What Kafka sets on every connection. OSError: the peer is gone already."""
+    """Set the options that Kafka sets on every connection. Raises OSError if
+    the peer is already gone.
+    """
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     if send_buffer_bytes > 0:
@@ -232,7 +236,7 @@ def set_options(sock: socket.socket, send_buffer_bytes: int) -> None:
 
 
 def is_numeric(host: str) -> bool:
-    """Is this an address that needs no look-up?"""
+    """Return whether this is an address that needs no look-up."""
     for family in (socket.AF_INET, socket.AF_INET6):
         try:
             socket.inet_pton(family, host)

@@ -1,8 +1,9 @@
-"""A process beside the node: gives real files to a module that serves lines of JSON.
+"""A process beside the node: provides real files to a module that serves lines of JSON.
 
 Run     python -m pykbroker.environment.real.worker_process MODULE    (background.py starts it)
 
-MODULE has `serve(files, lines, out)`, which ends with its input, and may have NICENESS.
+MODULE defines `serve(files, lines, out)`, which returns at the end of its input, and optionally
+NICENESS.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pykbroker.environment.real.files import RealFiles
 
 
 def main(module_name: str) -> None:
-    """Serve standard input until it ends."""
+    """Serve standard input until its end."""
     logging.basicConfig(level=logging.WARNING, format="[%(asctime)s] %(levelname)s %(message)s")
     module = import_module(module_name)
     niceness = getattr(module, "NICENESS", 0)

@@ -17,7 +17,7 @@ from pykbroker.environment.real.transport import RealTransport
 
 
 def real_environment(loop: asyncio.AbstractEventLoop) -> Environment:
-    """The operating system, on `loop`."""
+    """Return the environment of the operating system, on `loop`."""
     clock = RealClock()
     loop_time = LoopTime()
     timed = TimedCalls(loop_time, clock.monotonic_ns)
