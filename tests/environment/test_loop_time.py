@@ -36,7 +36,7 @@ def test_a_long_unit_is_named_with_its_time(caplog: pytest.LogCaptureFixture) ->
     (line,) = caplog.records
     assert line.levelno == logging.WARNING
     assert line.getMessage() == (
-        "Metadata held the event loop for 1234 ms: no other client was served meanwhile"
+        "Metadata held the event loop for 1234 ms, during which no other client was served"
     )
 
 
@@ -47,7 +47,7 @@ def test_lines_are_rare_and_count_what_they_leave_out(caplog: pytest.LogCaptureF
     assert len(caplog.records) == 1
     loop_time.record("JoinGroup", LINE_EVERY_NS + 100 * MS, LINE_EVERY_NS + 190 * MS)
     assert caplog.records[1].getMessage() == (
-        "JoinGroup held the event loop for 90 ms: no other client was served meanwhile "
-        "(2 similar lines left out)"
+        "JoinGroup held the event loop for 90 ms, during which no other client was served "
+        "(2 similar lines omitted)"
     )
     assert loop_time.by_unit["Fetch"].counts[BOUNDS_MS.index(100)] == 3
