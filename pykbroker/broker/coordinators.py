@@ -17,6 +17,7 @@ from pykbroker.kraft.delta import MetadataDelta
 from pykbroker.kraft.image import MetadataImage
 from pykbroker.kraft.publisher import delta_of_all
 from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC, TRANSACTION_STATE_TOPIC
+from pykbroker.network.request_channel import RequestChannel
 from pykbroker.replication.replica_manager import ReplicaManager
 
 if TYPE_CHECKING:  # imported when they are made
@@ -96,7 +97,7 @@ class Coordinators:
         config: Callable[[], BrokerConfig],
         replica_manager: ReplicaManager,
         outgoing: Outgoing,
-        wake: Callable[[], None],
+        channel: RequestChannel,
         take_producer_id: Callable[[], int | Deferred],
         write_markers: Callable[[list[WritableTxnMarker]], WriteTxnMarkersResponse | Deferred],
     ) -> None:
@@ -104,7 +105,7 @@ class Coordinators:
         self._config = config
         self._replica_manager = replica_manager
         self._outgoing = outgoing
-        self._wake = wake
+        self._channel = channel
         self._take_producer_id = take_producer_id
         self._write_markers = write_markers
         self.groups = LateCoordinator(GROUP_METADATA_TOPIC, self._make_groups)
@@ -150,7 +151,7 @@ class Coordinators:
             config=self._config(),
             replica_manager=self._replica_manager,
             environment=self._environment,
-            wake=self._wake,
+            wake=self._channel.wake,
         )
 
     def _make_transactions(self) -> TransactionCoordinator:
@@ -171,7 +172,8 @@ class Coordinators:
             config=self._config(),
             replica_manager=manager,
             environment=self._environment,
-            wake=self._wake,
+            wake=self._channel.wake,
+            after_replies=self._channel.after_sends,
             take_producer_id=self._take_producer_id,
             write_markers=markers.write,
         )

@@ -275,7 +275,7 @@ class BrokerServer:
             config=lambda: self.config,
             replica_manager=self.replica_manager,
             outgoing=self.outgoing,
-            wake=self.wake,
+            channel=self.network.channel,
             take_producer_id=lambda: self.services.producer_ids.take(),
             write_markers=self._write_markers,
         )

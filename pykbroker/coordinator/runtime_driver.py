@@ -159,10 +159,10 @@ class CoordinatorRuntime:
         if hosted is not None:
             self._restart(hosted)
 
-    def leader_epoch(self, partition: int) -> int | None:
-        """The epoch in which this node leads the partition; None when it does not, or loads it."""
+    def led(self, partition: int) -> tuple[int, Any] | None:
+        """The epoch in which this node leads it, and its machine to look at; None while loading."""
         hosted = self._hosted.get(partition)
-        return hosted.leader_epoch if hosted and hosted.is_ready else None
+        return (hosted.leader_epoch, hosted.shard) if hosted and hosted.is_ready else None
 
     def active_partitions(self) -> list[int]:
         """The partitions whose machines can be asked now; all that they know is committed."""

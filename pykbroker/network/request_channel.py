@@ -3,6 +3,7 @@
 State: requests in the order of their arrival; connections that have a frame but found the channel
 full; connections that have something to flush when the turn ends.
 In: `put` by a connection that cut a frame; `flush_later` by a connection that was given a reply.
+    `after_sends` by work that no reply waits for.
 Out: one call of the worker's turn per turn of the event loop, however many requests came.
 Invariants: at most `max_requests` requests are queued (`queued.max.requests`); a connection that
 waits keeps its bytes, stops reading once its buffer is full, and gets its place in order. A `wake`
@@ -38,6 +39,7 @@ class RequestChannel:
         "_turn_due",
         "full_count",
         "max_requests",
+        "put_off",
         "queue",
         "to_flush",
         "waiting",
@@ -52,6 +54,7 @@ class RequestChannel:
         self.queue: deque[Request | PreparedConnection] = deque()
         self.waiting: deque[ChannelConnection] = deque()
         self.to_flush: list[ChannelConnection] = []
+        self.put_off: list[Callable[[], None]] = []
         self.full_count = 0
         self.woken = False
         """Something has to be written since the last end of a round began."""
@@ -95,6 +98,13 @@ class RequestChannel:
             self._turn_due = True
             self._call_soon(self._turn)
 
+    def after_sends(self, work: Callable[[], None]) -> None:
+        """Have `work` done when the replies of this turn are sent, before any further request."""
+        self.put_off.append(work)
+        if not self._turn_due:
+            self._turn_due = True
+            self._call_soon(self._turn)
+
     def admit_waiting(self) -> None:
         """Give the connections that waited their turn, as far as there is room."""
         for _ in range(len(self.waiting)):
@@ -109,9 +119,16 @@ class RequestChannel:
         for connection in connections:
             connection.flush()
 
+    def do_put_off(self) -> None:
+        """Do what had to wait until the replies of this turn were sent."""
+        works = self.put_off
+        self.put_off = []
+        for work in works:
+            work()
+
     def turn_finished(self) -> None:
         """The turn is over; whatever is left or comes from now on asks for a new one."""
-        if self.queue or self.waiting or self.to_flush or self.woken:
+        if self.queue or self.waiting or self.to_flush or self.woken or self.put_off:
             self._call_soon(self._turn)
         else:
             self._turn_due = False

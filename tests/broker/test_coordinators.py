@@ -13,6 +13,7 @@ from pykbroker.deferred import Deferred
 from pykbroker.environment.slices import InOneGo
 from pykbroker.kraft.delta import delta_between
 from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC, TRANSACTION_STATE_TOPIC
+from pykbroker.network.request_channel import RequestChannel
 from pykbroker.protocol.messages.heartbeat_request import HeartbeatRequest
 from pykbroker.protocol.messages.register_broker_record import BrokerEndpoint
 from pykbroker.types import TopicPartition
@@ -30,7 +31,7 @@ def coordinators_of(node: Node, outgoing: Any = None) -> Coordinators:
         config=lambda: node.config,
         replica_manager=node.manager,
         outgoing=outgoing or Outgoing(environment, node.config),
-        wake=lambda: None,
+        channel=RequestChannel(environment.scheduler, 1),
         take_producer_id=lambda: 1,
         write_markers=lambda markers: Deferred(),
     )

@@ -58,6 +58,22 @@ def test_a_wake_within_a_turn_is_not_lost() -> None:
     assert len(loop.soon) == 2
 
 
+def test_what_is_put_off_asks_for_a_turn_and_is_done_once() -> None:
+    channel, loop, _ = _channel()
+    done: list[str] = []
+    channel.after_sends(lambda: done.append("first"))
+    assert (len(loop.soon), done) == (1, [])
+    channel.after_sends(lambda: channel.after_sends(lambda: done.append("put off again")))
+    channel.do_put_off()
+    assert (len(loop.soon), done) == (1, ["first"])
+    channel.turn_finished()
+    assert len(loop.soon) == 2
+    channel.do_put_off()
+    assert done == ["first", "put off again"]
+    channel.turn_finished()
+    assert len(loop.soon) == 2
+
+
 def test_full() -> None:
     channel, _, _ = _channel(1)
     assert not channel.full

@@ -100,7 +100,9 @@ class Collector:
             )
 
     async def _read_partitions(self, families: Families, services: BrokerServices) -> None:
-        reader = PartitionFamilies(families)
+        reader = PartitionFamilies(
+            families, services.wall_ms(), self._node.config.transaction_max_timeout_ms
+        )
         everything = list(services.replica_manager.partitions())
         for some in slices_of(everything, PARTITIONS_PER_SLICE):
             reader.add(some)

@@ -15,8 +15,11 @@ _PARTITION = ("topic", "partition")
 class PartitionFamilies:
     """Adds partitions, a slice of them at a time; `finish` adds the totals."""
 
-    def __init__(self, families: Families) -> None:
+    def __init__(self, families: Families, now_ms: int, max_transaction_ms: int) -> None:
+        """now_ms: wall-clock time. max_transaction_ms: `transaction.max.timeout.ms`."""
         self._families = families
+        self._now_ms = now_ms
+        self._max_transaction_ms = max_transaction_ms
         log = "kafka_log_log"
         self._size = families.gauge(f"{log}_size", "Bytes of the log.", *_PARTITION)
         self._segments = families.gauge(f"{log}_numlogsegments", "Segments.", *_PARTITION)
@@ -37,7 +40,7 @@ class PartitionFamilies:
             f"{cluster}_atminisr", "1: just min.insync.replicas are in sync.", *_PARTITION
         )
         self._exporter = ExporterFamilies(families)
-        self._hosted = self._led = 0
+        self._hosted = self._led = self._late = self._producers = 0
         self._under_count = self._under_min_count = self._at_min_count = 0
 
     def add(self, partitions: Iterable[Partition]) -> None:
@@ -55,11 +58,13 @@ class PartitionFamilies:
         self._end.add(log.log_end_offset, *labels)
         replicas, in_sync = len(partition.replicas), len(partition.isr.members)
         self._hosted += 1
+        self._producers += len(log.producers.producers)
         under = under_min = at_min = False
         if partition.is_leader:
             self._led += 1
             least = effective_min_isr(log.config.min_insync_replicas, max(1, replicas))
             under, under_min, at_min = in_sync < replicas, in_sync < least, in_sync == least
+            self._late += log.producers.has_late_transaction(self._now_ms, self._max_transaction_ms)
             self._exporter.add(partition, labels)
         self._replicas.add(replicas if partition.is_leader else 0, *labels)
         self._in_sync.add(in_sync if partition.is_leader else 0, *labels)
@@ -78,6 +83,12 @@ class PartitionFamilies:
             ("underreplicatedpartitions", self._under_count, "Led, and not all replicas follow."),
             ("underminisrpartitioncount", self._under_min_count, "Led, too few in sync."),
             ("atminisrpartitioncount", self._at_min_count, "Led, just enough in sync."),
+            (
+                "partitionswithlatetransactionscount",
+                self._late,
+                "Led, with a transaction open 5 minutes longer than transaction.max.timeout.ms.",
+            ),
+            ("produceridcount", self._producers, "Producer ids that the partitions know."),
         ):
             self._families.gauge(f"kafka_server_replicamanager_{name}", help_).add(value)
 

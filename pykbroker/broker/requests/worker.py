@@ -7,6 +7,8 @@ A turn, run once per turn of the event loop in which something came::
                                            watermarks move, what waited for them is answered
             a connection whose request was answered hands over its next frame: the next round
     end:    one send per connection
+    after:  what no reply waits for, such as the markers of transactions that were ended in this
+            turn: written in rounds without requests, before the next turn takes any
 
 A connection on which the general path has served a request is prepared for more like it
 (`broker/prepared/`): these are served without being decoded, and the frames of a pipeline that are
@@ -164,12 +166,29 @@ class Worker:
             ended_ns = clock()
             if ended_ns - now_ns >= RECORDED_NS:
                 self._loop_time.record("sends", now_ns, ended_ns)
+            if channel.put_off:
+                self._do_put_off(ended_ns)
         except Exception as failure:
             # What the logs and the machines hold is uncertain now: better no node than a wrong one.
             # No turn comes after this one: nobody gets an answer that may be wrong.
             self._halt(failure)
         else:
             channel.turn_finished()
+
+    def _do_put_off(self, started_ns: int) -> None:
+        """Do what was put off until the replies were sent, and write what that appends."""
+        channel = self._channel
+        channel.do_put_off()
+        for _ in range(ROUNDS_PER_TURN):
+            channel.woken = False
+            self._end_round()
+            if not channel.woken:
+                break
+        channel.flush_connections()
+        self._turn_ended()
+        ended_ns = self._monotonic_ns()
+        if ended_ns - started_ns >= RECORDED_NS:
+            self._loop_time.record("after the replies", started_ns, ended_ns)
 
     def _record_round(self, started_ns: int, ended_ns: int) -> None:
         """The end of a round took long: name the API of the last request that it answered."""

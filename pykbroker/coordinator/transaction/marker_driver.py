@@ -1,9 +1,10 @@
 """Sends the end markers of transactions to the leaders of their partitions.
 
-    send -> by leader, one request in flight to each -> answers -> the rest again -> done
+    queue -> send_queued -> one request in flight to each leader -> answers -> the rest -> done
 
 State: the transactions whose markers are on their way, with the partitions that have none yet; what
-waits for each leader. In: `send`, `ask_refused_again`, `forget`, answers, the retry timer.
+waits for each leader. In: `queue` and `ask_refused_again`, both with `send_queued`; `forget`;
+answers; the retry timer.
 Out: WriteTxnMarkers requests; `on_done` when every partition has its marker, or is gone.
 Invariants: a partition that is deleted needs no marker. A partition whose leader is unknown, away
 or not able is asked again, however long it takes: the outcome is decided. A partition that knows of
@@ -124,30 +125,38 @@ class MarkerDriver:
         self._scheduler = scheduler
         self._sendings: dict[str, Sending] = {}
         self._queues: dict[int, list[Batch]] = {}
+        self._new: dict[Sending, None] = {}
         self._busy: set[int] = set()
         self._again: list[Batch] = []
         self._timer: Timer | None = None
 
-    def send(self, log_partition: int, coordinator_epoch: int, ended: Ended) -> None:
-        """Send the markers of a transaction, in place of those that were sent for it before."""
+    def queue(self, log_partition: int, coordinator_epoch: int, ended: Ended) -> None:
+        """Have the markers of a transaction sent, in place of those of an earlier one of its id."""
         before = self._sendings.pop(ended.transactional_id, None)
         if before is not None:
             before.is_over = True
         sending = Sending(log_partition, coordinator_epoch, ended)
         self._sendings[ended.transactional_id] = sending
         self._queue(sending, sending.missing)
-        self._finish_if_done(sending)
 
-    def is_sending(self, transactional_id: str) -> bool:
-        """Are markers of this id on their way?"""
-        return transactional_id in self._sendings
+    def is_sending(self, ended: Ended) -> bool:
+        """Are the markers of this end on their way?"""
+        sending = self._sendings.get(ended.transactional_id)
+        return sending is not None and sending.ended.transaction.is_same_end(ended.transaction)
 
-    def ask_refused_again(self, transactional_id: str) -> None:
+    def ask_refused_again(self, ended: Ended) -> None:
         """Send again what was refused, but not what is written: an operator may have helped."""
-        sending = self._sendings.get(transactional_id)
+        sending = self._sendings.get(ended.transactional_id)
         if sending is not None and sending.refused:
             refused, sending.refused = sending.refused, {}
             self._queue(sending, refused)
+
+    def send_queued(self) -> None:
+        """Send what is queued, together to each leader that has no request in flight."""
+        new, self._new = self._new, {}
+        for leader in list(self._queues):
+            self._send_to(leader)
+        for sending in new:
             self._finish_if_done(sending)
 
     def forget(self, log_partition: int) -> None:
@@ -162,6 +171,8 @@ class MarkerDriver:
         for sending in self._sendings.values():
             sending.is_over = True
         self._sendings.clear()
+        self._queues.clear()
+        self._new.clear()
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -169,7 +180,8 @@ class MarkerDriver:
     # ---- sending
 
     def _queue(self, sending: Sending, partitions: Iterable[TopicPartition]) -> None:
-        """Sort by leader, and send to those that have no request in flight."""
+        """Sort by leader."""
+        self._new[sending] = None
         image = self._image()
         by_leader: dict[int, list[TopicPartition]] = {}
         for partition in list(partitions):
@@ -190,7 +202,6 @@ class MarkerDriver:
                 self._try_again(batch)
             else:
                 self._queues.setdefault(leader, []).append(batch)
-                self._send_to(leader)
 
     def _send_to(self, leader: int) -> None:
         if leader in self._busy:
@@ -263,7 +274,7 @@ class MarkerDriver:
         for batch in again:
             if not batch.sending.is_over:
                 self._queue(batch.sending, batch.partitions)
-                self._finish_if_done(batch.sending)
+        self.send_queued()
 
 
 def _tell(sending: Sending, partition: TopicPartition, code: int) -> None:

@@ -156,7 +156,7 @@ class TransactionShard:
     ) -> ShardDecision:
         """Every marker of the transaction is written. Reply."""
         transaction = self.get(request.transactional_id)
-        if transaction is None or not _is_same_end(transaction, request.transaction):
+        if transaction is None or not transaction.is_same_end(request.transaction):
             return _answered(ErrorCode.INVALID_TXN_STATE)
         return self._step(request.transactional_id, transaction.completed(now_ms), context)
 
@@ -269,6 +269,11 @@ class TransactionShard:
             if transaction.state.is_ending
         ]
 
+    def is_ending(self, ended: Ended) -> bool:
+        """Is this very end still without its completion?"""
+        transaction = self.transactions.get(ended.transactional_id)
+        return transaction is not None and transaction.is_same_end(ended.transaction)
+
     # ---- replay
 
     def replay(
@@ -308,7 +313,3 @@ def _check_producer(transaction: Transaction, request: Addition) -> ErrorCode:
     if transaction.epoch != request.epoch:
         return ErrorCode.PRODUCER_FENCED
     return ErrorCode.NONE
-
-
-def _is_same_end(one: Transaction, other: Transaction) -> bool:
-    return (one.state, one.producer_id, one.epoch) == (other.state, other.producer_id, other.epoch)

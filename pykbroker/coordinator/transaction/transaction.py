@@ -51,6 +51,17 @@ class Transaction:
         """Has the client the highest epoch that it may have?"""
         return is_last_epoch(self.epoch)
 
+    def is_same_end(self, other: Transaction) -> bool:
+        """Are both the end of the same transaction, in the same state? Before transaction.version 2
+        a producer's transactions have the same epoch: their times tell them apart."""
+        return (
+            self.state is other.state
+            and self.producer_id == other.producer_id
+            and self.epoch == other.epoch
+            and self.updated_ms == other.updated_ms
+            and self.started_ms == other.started_ms
+        )
+
     # ---- steps
 
     def initialised(self, epoch: int, last_epoch: int, timeout_ms: int, now_ms: int) -> Transaction:

@@ -4,8 +4,10 @@ In:  one method per request; `apply` (metadata publisher); the timers of overdue
      of unused ids; partitions that are loaded.
 Out: replies, or Deferreds of them; markers, by the marker driver.
 State: the runtime, the marker driver, how many partitions the topic has.
-Invariants: markers are sent when the record of the outcome is committed, and not before; the
-completion is written when every marker is there.
+Invariants: markers are sent when the record of the outcome is committed, and not before, and only
+while it is not completed: before transaction.version 2 they would end the producer's next
+transaction. The completion is written when every marker is there. The producer's reply is not
+delayed by its markers.
 Source: Kafka's `TransactionCoordinator.scala`.
 """
 
@@ -62,7 +64,8 @@ class TransactionCoordinator:
     """See the module's text.
 
     take_producer_id: an id that nobody has, or a Deferred of one or of a KafkaError.
-    write_markers(leader, markers): see `MarkerDriver`.
+    write_markers(leader, markers): see `MarkerDriver`. after_replies(work): do it when the replies
+    of this turn are sent, and before further requests are served.
     """
 
     def __init__(
@@ -76,6 +79,7 @@ class TransactionCoordinator:
         take_producer_id: Callable[[], int | Deferred],
         image: Callable[[], MetadataImage],
         write_markers: Callable[..., Any],
+        after_replies: Callable[[Callable[[], None]], None],
         slices: Slices | None = None,
     ) -> None:
         self._slices = slices = slices or InOneGo()
@@ -87,6 +91,8 @@ class TransactionCoordinator:
         self._take_producer_id = take_producer_id
         self._image = image
         self._wake = log.wake
+        self._after_replies = after_replies
+        self._decided_ends: list[tuple[int, Ended]] = []
         self._timers: dict[str, Timer] = {}
         self._is_stopped = False
         self.runtime = CoordinatorRuntime(
@@ -114,6 +120,7 @@ class TransactionCoordinator:
         replica_manager: ReplicaManager,
         environment: Environment,
         wake: Callable[[], None],
+        after_replies: Callable[[Callable[[], None]], None],
         take_producer_id: Callable[[], int | Deferred],
         write_markers: Callable[..., Any],
     ) -> TransactionCoordinator:
@@ -127,6 +134,7 @@ class TransactionCoordinator:
             take_producer_id=take_producer_id,
             image=lambda: replica_manager.image,
             write_markers=write_markers,
+            after_replies=after_replies,
             slices=environment.slices,
         )
 
@@ -275,7 +283,9 @@ class TransactionCoordinator:
         if reply.needs is not None:
             return self._with_producer_id(partial(self._decide, operation, request))
         if reply.ended is not None:
-            self._send_markers(partition, reply.ended)
+            self._decided_ends.append((partition, reply.ended))
+            if len(self._decided_ends) == 1:
+                self._after_replies(self._send_decided)
         return reply
 
     def _with_producer_id(self, again: Callable[[int], Reply | Deferred]) -> Reply | Deferred:
@@ -296,17 +306,33 @@ class TransactionCoordinator:
 
     # ---- markers
 
-    def _send_markers(self, partition: int, ended: Ended) -> None:
-        epoch = self.runtime.leader_epoch(partition)
-        if epoch is not None:
-            self._markers.send(partition, epoch, ended)
+    def _send_decided(self) -> None:
+        """Send the markers of what was decided in this turn, together to each leader."""
+        ends, self._decided_ends = self._decided_ends, []
+        for partition, ended in ends:
+            self._queue_markers(partition, ended)
+        self._markers.send_queued()
+
+    def _queue_markers(self, partition: int, ended: Ended) -> None:
+        """Have markers sent, unless they are on their way, or all written by now."""
+        led = self.runtime.led(partition)
+        if led is None:
+            return
+        epoch, shard = led
+        if not shard.is_ending(ended):
+            return
+        if self._markers.is_sending(ended):
+            self._markers.ask_refused_again(ended)
+        else:
+            self._markers.queue(partition, epoch, ended)
 
     def _complete(self, sending: Sending) -> None:
         """Every marker is written: so is the end, again and again until it is."""
         if self._is_stopped:
             return
         partition = sending.log_partition
-        if self.runtime.leader_epoch(partition) != sending.coordinator_epoch:
+        led = self.runtime.led(partition)
+        if led is None or led[0] != sending.coordinator_epoch:
             return  # loading it finds what is not complete
         context = Context(self.server_version)
         outcome = self.runtime.write(
@@ -331,10 +357,8 @@ class TransactionCoordinator:
 
     def _send_each_marker(self, partition: int, ending: list[Ended]) -> None:
         for ended in paced(ending, self._slices.breathe):
-            if self._markers.is_sending(ended.transactional_id):
-                self._markers.ask_refused_again(ended.transactional_id)
-            else:
-                self._send_markers(partition, ended)
+            self._queue_markers(partition, ended)
+            self._markers.send_queued()
 
     def _resume_endings(self) -> None:
         """An outcome that was not committed in time for its caller has sent no markers; partitions

@@ -59,6 +59,8 @@ __all__ = [
 ]
 
 DEFAULT_EXPIRATION_MS = 86_400_000
+LATE_BUFFER_MS = 300_000
+"""How much older than `transaction.max.timeout.ms` an open transaction is when it is late."""
 _MAX_EPOCH = 0x7FFF
 
 
@@ -364,6 +366,17 @@ class ProducerStateManager:
         if ongoing is None or unreplicated is None:
             return unreplicated if ongoing is None else ongoing
         return min(ongoing, unreplicated)
+
+    def has_late_transaction(self, now_ms: int, max_timeout_ms: int) -> bool:
+        """Whether the transaction that has been open longest should have ended long ago.
+
+        Its age counts from the last record of its producer, in wall-clock time.
+        """
+        oldest = next(iter(self._ongoing.values()), None)
+        entry = None if oldest is None else self.producers.get(oldest)
+        if entry is None or entry.last_timestamp <= 0:
+            return False
+        return now_ms - entry.last_timestamp > max_timeout_ms + LATE_BUFFER_MS
 
     def on_high_watermark(self, high_watermark: int) -> None:
         """Transactions whose markers are below it are stable now."""

@@ -55,6 +55,7 @@ class TransactionBroker(GroupBroker):
             replica_manager=self.replica_manager,
             environment=self.environment,
             wake=self.node.end_turn,
+            after_replies=lambda work: work(),
             take_producer_id=self.producer_ids.take,
             write_markers=lambda leader, markers: write_markers(self, markers),  # type: ignore[arg-type]
         )

@@ -57,6 +57,7 @@ def test_metrics_of_a_node_that_serves(tmp_path: Path) -> None:
             "kafka_controller_kafkacontroller_activecontrollercount 1.0",
             'kafka_server_raft_metrics_current_state_info{state="leader"} 1.0',
             "kafka_server_replicamanager_partitioncount 0.0",
+            "kafka_server_replicamanager_partitionswithlatetransactionscount 0.0",
             "kafka_brokers 1.0",
             'kafka_server_socket_server_metrics_connection_count{listener="PLAINTEXT"} 0.0',
         ):

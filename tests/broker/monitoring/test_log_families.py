@@ -5,7 +5,22 @@ from typing import Any
 
 from pykbroker.broker.monitoring.families import Families
 from pykbroker.broker.monitoring.log_families import PartitionFamilies
+from pykbroker.log.producers.producer_entry import ProducerStateEntry
+from pykbroker.log.producers.producer_state import LATE_BUFFER_MS, ProducerStateManager
 from tests.broker.monitoring.test_node_families import values
+
+NOW_MS = 10_000_000
+MAX_TRANSACTION_MS = 60_000
+
+
+def producers(*last_ms: int) -> ProducerStateManager:
+    """Each has a transaction open, with a last record of that time."""
+    state = ProducerStateManager("t-0")
+    state.load(
+        [ProducerStateEntry(10 + n, 0, 0, at_ms, 100 + n, []) for n, at_ms in enumerate(last_ms)],
+        200,
+    )
+    return state
 
 
 def partition(index: int, *, leader: int = 1, isr: tuple[int, ...] = (1, 2), **more: Any) -> Any:
@@ -16,6 +31,7 @@ def partition(index: int, *, leader: int = 1, isr: tuple[int, ...] = (1, 2), **m
         log_start_offset=5,
         log_end_offset=25,
         config=SimpleNamespace(min_insync_replicas=2),
+        producers=producers(*more.pop("open_since_ms", ())),
     )
     fields = {
         "topic": "t",
@@ -33,7 +49,7 @@ def partition(index: int, *, leader: int = 1, isr: tuple[int, ...] = (1, 2), **m
 
 def read(*partitions: Any) -> Families:
     families = Families()
-    reader = PartitionFamilies(families)
+    reader = PartitionFamilies(families, NOW_MS, MAX_TRANSACTION_MS)
     reader.add(partitions[:1])
     reader.add(partitions[1:])
     reader.finish()
@@ -49,6 +65,19 @@ def test_logs_of_leaders_and_followers() -> None:
     manager = "kafka_server_replicamanager"
     assert values(families, f"{manager}_partitioncount") == {(): 2}
     assert values(families, f"{manager}_leadercount") == {(): 1}
+
+
+def test_late_transactions_of_partitions_that_this_node_leads() -> None:
+    late_ms = NOW_MS - MAX_TRANSACTION_MS - LATE_BUFFER_MS - 1
+    families = read(
+        partition(0, open_since_ms=(late_ms, late_ms)),
+        partition(1, open_since_ms=(late_ms + 1, NOW_MS)),
+        partition(2, open_since_ms=(late_ms,), leader=2),
+        partition(3),
+    )
+    manager = "kafka_server_replicamanager"
+    assert values(families, f"{manager}_partitionswithlatetransactionscount") == {(): 1}
+    assert values(families, f"{manager}_produceridcount") == {(): 5}
 
 
 def test_what_is_in_sync() -> None:

@@ -44,11 +44,22 @@ class Network:
         self.asked.append((leader, markers, Deferred()))
         return self.asked[-1][2]
 
-    def send(self, producer_id: int, *topics: str) -> None:
+    def queue(self, producer_id: int, *topics: str) -> Ended:
         begun = Transaction(producer_id=producer_id, epoch=0, timeout_ms=1)
         partitions = {TopicPartition(topic, 0): None for topic in topics}
-        ended = begun.with_partitions(partitions, 2, 1).ended(True, 2, 1)
-        self.driver.send(0, 5, Ended(f"id-{producer_id}", ended))
+        transaction = begun.with_partitions(partitions, 2, 1).ended(True, 2, 1)
+        ended = Ended(f"id-{producer_id}", transaction)
+        self.driver.queue(0, 5, ended)
+        return ended
+
+    def send(self, producer_id: int, *topics: str) -> Ended:
+        ended = self.queue(producer_id, *topics)
+        self.driver.send_queued()
+        return ended
+
+    def ask_again(self, ended: Ended) -> None:
+        self.driver.ask_refused_again(ended)
+        self.driver.send_queued()
 
     def answer(self, number: int, code: int = 0) -> None:
         """Every marker of a request gets this code; the results come in another order."""
@@ -94,6 +105,19 @@ def test_one_request_to_each_leader() -> None:
     assert [sending.ended.transactional_id for sending in network.done] == ["id-7"]
 
 
+def test_what_is_queued_together_is_sent_together() -> None:
+    network = Network(a=1, b=2)
+    network.queue(7, "a", "b")
+    network.queue(8, "a")
+    network.queue(9, "gone")
+    assert network.asked == []
+    network.driver.send_queued()
+    assert network.shown() == [(1, [(7, ["a"]), (8, ["a"])]), (2, [(7, ["b"])])]
+    assert [sending.ended.transactional_id for sending in network.done] == ["id-9"]
+    network.driver.send_queued()
+    assert (len(network.asked), len(network.done)) == (2, 1)
+
+
 def test_what_comes_meanwhile_goes_together_in_the_next_request() -> None:
     network = Network(a=1)
     for producer_id in (7, 8, 9):
@@ -125,27 +149,29 @@ def test_again_to_the_leader_of_then() -> None:
 
 def test_a_partition_that_refuses_is_asked_again_when_an_operator_may_have_helped() -> None:
     network = Network(a=1, b=2)
-    network.send(7, "a", "b")
+    ended = network.send(7, "a", "b")
     network.answer(0, int(ErrorCode.INVALID_PRODUCER_EPOCH))
     network.answer(1)
     network.loop.advance(60_000)
     assert (len(network.asked), network.done) == (2, [])
-    assert network.driver.is_sending("id-7")
-    network.driver.ask_refused_again("id-7")
-    network.driver.ask_refused_again("id-7")  # in flight already
+    assert network.driver.is_sending(ended)
+    other = ended.transaction.completed(3).initialised(2, -1, 1, 4)
+    assert not network.driver.is_sending(Ended("id-7", other))
+    network.ask_again(ended)
+    network.ask_again(ended)  # in flight already
     assert network.shown()[2:] == [(1, [(7, ["a"])])]  # what is written is not written again
     network.answer(2)
     assert len(network.done) == 1
-    network.driver.ask_refused_again("id-7")
+    network.ask_again(ended)
     assert len(network.asked) == 3
 
 
 def test_a_partition_that_has_refused_may_be_deleted() -> None:
     network = Network(a=1)
-    network.send(7, "a")
+    ended = network.send(7, "a")
     network.answer(0, int(ErrorCode.TRANSACTION_COORDINATOR_FENCED))
     network.leaders.clear()
-    network.driver.ask_refused_again("id-7")
+    network.ask_again(ended)
     assert (len(network.asked), len(network.done)) == (1, 1)
 
 

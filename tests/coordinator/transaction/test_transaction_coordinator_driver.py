@@ -8,7 +8,7 @@ from pykbroker.coordinator.transaction.shard import Addition
 from pykbroker.coordinator.transaction.transaction import MAX_EPOCH, Transaction
 from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode, KafkaError
-from tests.coordinator.transaction.world import ID, A, B, TransactionWorld
+from tests.coordinator.transaction.world import ID, A, B, LateSlices, TransactionWorld
 
 CONCURRENT = ErrorCode.CONCURRENT_TRANSACTIONS
 NOT_LEADER = int(ErrorCode.NOT_LEADER_OR_FOLLOWER)
@@ -56,6 +56,53 @@ def test_no_marker_leaves_before_the_outcome_is_committed() -> None:
     world.run()
     assert outcome.done
     assert [partition for partition, *_ in world.written] == [A]
+
+
+def test_markers_leave_after_the_replies_and_together() -> None:
+    world = TransactionWorld()
+    world.put_off = []
+    producers = {name: world.began(name) for name in ("one", "two", "three")}
+    for name, producer in producers.items():
+        world.add(producer, A, name=name)
+        assert world.end(producer, name=name).code == 0
+    assert (world.asked, len(world.put_off)) == ([], 1)
+    world.put_off.pop()()
+    assert [(leader, len(markers)) for leader, markers in world.asked] == [(1, 3)]
+    assert {world.state(name) for name in producers} == {"CompleteCommit"}
+    assert world.end(world.began("one"), commit=False, name="one").code == 0
+    assert len(world.put_off) == 1
+
+
+@pytest.mark.parametrize("server_version", [0, 2])
+def test_an_end_that_is_completed_meanwhile_gets_no_second_marker(server_version: int) -> None:
+    """Before version 2 it would end the producer's next transaction, which has the same epoch."""
+    world = TransactionWorld(server_version, slices=LateSlices())
+    producer = world.began()
+    world.add(producer, A)
+    world.unreachable = {1}
+    world.end(producer)
+    world.fail_over(6)  # the new one wants to send the markers, and so does its timer
+    world.run(10_000)
+    world.unreachable = set()
+    late = world.slices
+    assert isinstance(late, LateSlices)
+    markers = [job for name, job in late.jobs if name == "markers"]
+    overdue = [job for name, job in late.jobs if name == "overdue transactions"]
+    late.jobs.clear()
+    overdue[-1]()
+    world.run()
+    markers += [job for name, job in late.jobs if name == "markers"]
+    assert len(markers) >= 2
+    markers.pop(0)()
+    assert world.state() == "CompleteCommit"
+    found = world.settled(world.coordinator.one_transaction(ID))
+    assert world.add(found, A) == 0
+    written = list(world.written)
+    for job in markers:
+        job()
+    world.run(1000)
+    assert world.written == written
+    assert world.state() == "Ongoing"
 
 
 def test_the_next_producer_ends_what_is_open() -> None:

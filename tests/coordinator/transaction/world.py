@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,6 +15,7 @@ from pykbroker.coordinator.transaction.transaction_coordinator_driver import (
     TransactionCoordinator,
 )
 from pykbroker.deferred import Deferred
+from pykbroker.environment.slices import InOneGo, Slices, go_on
 from pykbroker.errors import KafkaError
 from pykbroker.protocol.messages.write_txn_markers_request import WritableTxnMarker
 from pykbroker.protocol.messages.write_txn_markers_response import (
@@ -31,10 +33,31 @@ B = TopicPartition("b", 0)
 ID = "id"
 
 
+class LateSlices(InOneGo):
+    """Jobs that a test runs when it likes."""
+
+    def __init__(self) -> None:
+        self.jobs: list[tuple[str, Callable[[], object]]] = []
+
+    def run(
+        self,
+        name: str,
+        job: Callable[[], object],
+        is_wanted: Callable[[], bool] = lambda: True,
+        after_slice: Callable[[], None] = go_on,
+    ) -> Deferred:
+        """See `Slices`."""
+        self.jobs.append((name, job))
+        return Deferred()
+
+
 class TransactionWorld:
     """One node that leads both partitions of the topic; `leaders` lead the data."""
 
-    def __init__(self, server_version: int = 2, **settings: Any) -> None:
+    def __init__(
+        self, server_version: int = 2, slices: Slices | None = None, **settings: Any
+    ) -> None:
+        self.slices = slices
         self.loop = VirtualLoop()
         self.log = MemoryLog()
         self.log.topic = "__transaction_state"
@@ -44,6 +67,7 @@ class TransactionWorld:
         self.asked: list[tuple[int, list[WritableTxnMarker]]] = []
         self.codes: dict[TopicPartition, list[int]] = {}
         self.hold: list[tuple[Deferred, Any]] | None = None
+        self.put_off: list[Callable[[], None]] | None = None
         self.unreachable: set[int] = set()
         self.next_producer_id: int | Deferred = 100
         self.settings = TransactionSettings(num_partitions=2, **settings)
@@ -61,6 +85,8 @@ class TransactionWorld:
             take_producer_id=self._take_producer_id,
             image=self._image,
             write_markers=self._write_markers,
+            after_replies=self._after_replies,
+            slices=self.slices,
         )
         for partition in range(2):
             self.log.host(partition)
@@ -73,6 +99,12 @@ class TransactionWorld:
         self.start(leader_epoch)
 
     # ---- what it asks
+
+    def _after_replies(self, work: Callable[[], None]) -> None:
+        if self.put_off is None:
+            work()
+        else:
+            self.put_off.append(work)
 
     def _take_producer_id(self) -> int | Deferred:
         found = self.next_producer_id

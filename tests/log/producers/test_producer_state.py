@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.log.producers.producer_state import (
+    LATE_BUFFER_MS,
     CompletedTxn,
     ProducerStateManager,
     ProducerUpdate,
@@ -168,6 +169,25 @@ def test_a_transaction_holds_back_the_last_stable_offset() -> None:
     log.state.on_log_start_offset(7)
     assert log.state.first_unstable_offset() is None
     assert log.mark(COMMIT, producer=8) is None  # an empty transaction
+
+
+def test_the_oldest_transaction_is_late_by_the_last_record_of_its_producer() -> None:
+    log = Log()
+    max_ms = 60_000
+    late_ms = 1000 + max_ms + LATE_BUFFER_MS + 1
+    log.append(batch_of(0, timestamp=1))  # has no transaction
+    assert not log.state.has_late_transaction(10 * late_ms, max_ms)
+    log.append(batch_of(0, producer=9, transactional=True))
+    assert not log.state.has_late_transaction(late_ms - 1, max_ms)
+    assert log.state.has_late_transaction(late_ms, max_ms)
+    log.append(batch_of(0, producer=8, transactional=True, timestamp=500))
+    log.append(batch_of(1, producer=9, transactional=True, timestamp=late_ms))
+    assert not log.state.has_late_transaction(late_ms, max_ms)  # 8's is not the oldest
+    log.mark(ABORT, producer=9)
+    assert log.state.has_late_transaction(late_ms, max_ms)
+    log.mark(COMMIT, producer=8)
+    log.append(batch_of(0, producer=7, epoch=1, transactional=True, timestamp=-1))
+    assert not log.state.has_late_transaction(late_ms, max_ms)  # its age is not known
 
 
 def test_markers_fence() -> None:
