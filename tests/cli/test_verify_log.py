@@ -72,7 +72,7 @@ DAMAGES: list[tuple[str, Callable[[Path], object], str]] = [
     (INDEX, lambda d: flip(d / INDEX, 7), "entry 0: no batch begins at "),
     (INDEX, lambda d: cut(d / INDEX, 1), "found 15 bytes which is neither positive nor"),
     (INDEX, lambda d: (d / INDEX).write_bytes(bytes(range(1, 17))), "no batch begins at"),
-    (TIMES, lambda d: flip(d / TIMES, 19), ", but up to there it is "),
+    (TIMES, lambda d: flip(d / TIMES, 19), ", but the largest up to there is "),
     (TIMES, lambda d: (d / TIMES).write_bytes(struct.pack(">qiqi", TIME + 1, 1, TIME, 4)),
      "timestamp is 1600000000000 which is less than the first"),
     (f"t-0/{NAME}.txnindex", lambda d: cut(d / f"t-0/{NAME}.txnindex", 3), ""),

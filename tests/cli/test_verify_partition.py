@@ -98,7 +98,7 @@ def test_the_transaction_index_is_held_against_the_markers(run: Run, directory: 
     content[9] ^= 1  # the producer
     index.write_bytes(content)
     outcome = run("dump-log", "--verify", "--files", str(directory))
-    assert outcome.lines[0] == f"{index}: 2 to 3 of producer 9 is no aborted transaction"
+    assert outcome.lines[0] == f"{index}: 2 to 3 of producer 9 is not an aborted transaction"
     index.unlink()
     outcome = run("dump-log", "--verify", "--files", str(directory))
     assert outcome.lines[0] == f"{index}: aborted 2 to 3 of producer 8 is not in the index"

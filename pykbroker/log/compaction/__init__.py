@@ -1,1 +1,1 @@
-"""Compaction: the cleaner, the worker process, what it leaves of a log."""
+"""Compaction: the cleaner, its worker process, and what compaction keeps of a log."""

@@ -1,16 +1,16 @@
-"""What compaction leaves of one batch.
+"""What compaction keeps of one batch.
 
 In      a whole batch and its header; the map of keys; transactions, producers and the time.
-Out     None (nothing is left), the batch as it is, or a smaller batch in the same frame.
-Invariants (Kafka's, Cleaner.java and MemoryRecords.filterTo)
-    A record stays if it is the latest of its key, or behind what the map covers. Records of
-    aborted transactions and records without a key go.
-    A tombstone stays until the batch's delete horizon, which is set to now + delete.retention.ms
-    when the batch is first cleaned with it (KIP-534), and so do markers of emptied transactions.
-    Base offset, last offset and sequence of a batch stay as they were; offsets inside have gaps.
-    The base timestamp of a batch that lost records is that of the first one left, or the horizon.
-    The last batch of an active producer, and the one that ends at the high watermark, are kept
-    without records: they carry the last sequence, and the log's end.
+Out     None (nothing is kept), the batch unchanged, or a smaller batch in the same frame.
+        Invariants (Kafka's, Cleaner.java and MemoryRecords.filterTo)
+    A record is kept if it is the latest of its key, or past the offsets that the map covers.
+    Records of aborted transactions and records without a key are removed.
+    A tombstone is kept until the batch's delete horizon, which is set to now + delete.retention.ms
+    when the batch is first cleaned with it (KIP-534). The same applies to markers of emptied
+    transactions. Base offset, last offset and sequence of a batch do not change; offsets inside
+    have gaps. The base timestamp of a batch that lost records is that of the first one kept, or the
+    horizon. The last batch of an active producer, and the one that ends at the high watermark, are
+    kept without records, because they carry the last sequence and the log's end.
 """
 
 from __future__ import annotations
@@ -34,15 +34,16 @@ from pykbroker.protocol.record_batch import (
     records_payload,
 )
 
-#: A record that stays: its start and end, its timestamp delta, where what is behind that begins.
+#: A record to keep: its start and end, its timestamp delta, and where the part after the delta
+#: begins.
 Kept = tuple[int, int, int, int]
 
 
 class Retention:
-    """What one round of compaction keeps: the same for every batch of it.
+    """What one round of compaction keeps; the same for every batch of the round.
 
     last_records: producer id -> (offset of its last record of data or -1, its epoch).
-    keeps_old_tombstones: of the segment at hand, where they are older than magic 2.
+    keeps_old_tombstones: whether tombstones older than magic 2 in the current segment are kept.
     """
 
     __slots__ = (
@@ -75,7 +76,9 @@ class Retention:
 
 
 def filter_batch(batch: BytesLike, header: BatchHeader, retention: Retention) -> BytesLike | None:
-    """See the module. `header` is changed when a new batch is built."""
+    """Return what is kept of a batch: None, the batch, or a smaller one (then
+    `header` is changed).
+    """
     horizon = header.delete_horizon_ms
     empties_marker = False
     if header.attributes & CONTROL_BIT:
@@ -110,7 +113,9 @@ def _slices(kept: list[Kept], payload: bytes) -> list[bytes]:
 
 
 def _rebased(kept: list[Kept], payload: bytes, header: BatchHeader) -> list[bytes]:
-    """The records `kept`, their times counted from the first of them (MemoryRecordsBuilder)."""
+    """Return the records `kept`, with timestamp deltas from the first of them
+    (MemoryRecordsBuilder).
+    """
     base = header.base_timestamp
     if header.attributes & LOG_APPEND_TIME_BIT:
         header.base_timestamp = header.max_timestamp
@@ -145,7 +150,7 @@ def _is_kept_empty(header: BatchHeader, retention: Retention) -> bool:
 def _select(
     payload: bytes, header: BatchHeader, retention: Retention
 ) -> tuple[list[Kept], int, bool]:
-    """The records that stay, their largest timestamp, if one is a tombstone."""
+    """Return the records to keep, their largest timestamp, and whether one is a tombstone."""
     offset_of = retention.keys.offsets.get
     covered = retention.keys.latest_offset
     horizon = header.delete_horizon_ms
@@ -171,7 +176,7 @@ def _select(
 
 
 def _with_horizon(kept: list[bytes], header: BatchHeader, retention: Retention) -> bytearray:
-    """The records `kept` with a delete horizon, which takes the place of the base timestamp."""
+    """Return the records `kept` with a delete horizon in place of the base timestamp."""
     horizon = retention.now_ms + retention.delete_retention_ms
     append_time = header.max_timestamp if header.attributes & LOG_APPEND_TIME_BIT else None
     encoded: list[bytes] = []
@@ -189,7 +194,7 @@ def _with_horizon(kept: list[bytes], header: BatchHeader, retention: Retention) 
 
 
 def build_empty(header: BatchHeader) -> bytearray:
-    """The frame of the batch without records (DefaultRecordBatch.writeEmptyHeader)."""
+    """Return the frame of the batch without records (DefaultRecordBatch.writeEmptyHeader)."""
     header.attributes &= ~(CODEC_MASK | DELETE_HORIZON_BIT)
     header.base_timestamp = NO_TIMESTAMP
     header.record_count = 0
@@ -201,7 +206,7 @@ def build_empty(header: BatchHeader) -> bytearray:
 def collect_keys(
     batch: BytesLike, header: BatchHeader, start_offset: int
 ) -> tuple[list[bytes], list[int]]:
-    """Keys and offsets of the records at or behind `start_offset` that have a key."""
+    """Return the keys and offsets of the records from `start_offset` on that have a key."""
     keys, deltas = scan_keys(records_payload(batch, header), header.record_count)
     base_offset = header.base_offset
     offsets = [base_offset + delta for delta in deltas]

@@ -1,12 +1,12 @@
-"""Transactions as compaction meets them: which batches were aborted, which markers are spent.
+"""Transactions during compaction: which batches were aborted, which markers are no longer needed.
 
-State   aborted transactions still to come; producers with a transaction open at this point of the
-        log, aborted or committed, and whether any of its batches are still there.
+State   aborted transactions that begin later; producers with a transaction open at this point of
+        the log, aborted or committed, and whether any of its batches are still present.
 In      batches in log order, of one pass over (a part of) the log.
-Out     whether a batch may be discarded; aborted transactions whose markers stay, for the new
+Out     whether a batch may be discarded; aborted transactions whose markers are kept, for the new
         transaction index.
 Invariants
-    A marker may go only when no batch of its transaction was met before it.
+    A marker may be removed only if no batch of its transaction was seen before it.
 
 Source: Kafka's CleanedTransactionMetadata.java.
 """
@@ -22,7 +22,9 @@ from pykbroker.protocol.record_batch import TRANSACTIONAL_BIT, BatchHeader, iter
 
 
 class CleanedTransactions:
-    """One pass; `on_kept_abort` is told of the aborted transactions whose marker stays."""
+    """One pass over a log; `on_kept_abort` is called with each aborted
+    transaction whose marker is kept.
+    """
 
     __slots__ = ("_aborted", "_coming", "_committed", "_observed", "on_kept_abort")
 
@@ -38,7 +40,7 @@ class CleanedTransactions:
         self.on_kept_abort = on_kept_abort
 
     def on_batch(self, header: BatchHeader) -> bool:
-        """A batch of data: True when its transaction was aborted."""
+        """Process a data batch; return True if its transaction was aborted."""
         self._begin_up_to(header.last_offset)
         if not header.attributes & TRANSACTIONAL_BIT:
             return False
@@ -50,7 +52,7 @@ class CleanedTransactions:
         return False
 
     def on_control_batch(self, header: BatchHeader, batch: BytesLike) -> bool:
-        """A control batch: True when nothing of its transaction is left before it."""
+        """Process a control batch; return True if nothing of its transaction is left before it."""
         self._begin_up_to(header.last_offset)
         producer_id = header.producer_id
         for record in iter_records(batch, header):
@@ -68,7 +70,7 @@ class CleanedTransactions:
                     return True
                 self._committed.discard(producer_id)
             return False
-        return True  # its record was cleaned away before
+        return True  # its record was removed by an earlier round
 
     def _begin_up_to(self, offset: int) -> None:
         coming = self._coming

@@ -1,14 +1,14 @@
-"""The cleaner of a node: finds the dirtiest log, has it compacted by a worker process, swaps.
+"""The cleaner of a node: picks the dirtiest log, has a worker process compact it, swaps segments.
 
-State   `log.cleaner.threads` workers, each with the round that it has on.
+State   `log.cleaner.threads` workers, each with its current round.
 In      timers; the messages of the workers.
 Out     `.cleaned` segments swapped in on the loop, `cleaner-offset-checkpoint` files.
 Invariants
     The loop only chooses, renames and writes checkpoints; reading, hashing and copying happen in
-    the worker. A log that was truncated, deleted or moved while it was being cleaned keeps its
-    segments. One that is being copied to another directory is not cleaned: the copy is of the log
-    as it was, and would be believed to be clean. A partition that cannot be cleaned is marked, and
-    the others go on. No log is cleaned by two at once.
+    the worker. A log that was truncated, deleted or moved during cleaning keeps its segments. A log
+    that is being copied to another directory is not cleaned, because the copy has the old contents
+    and would be considered clean. A partition that cannot be cleaned is marked, and the others
+    continue. No log is cleaned by two workers at once.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _log = logging.getLogger(__name__)
 
 LOGS_PER_SLICE = 64
 WORKER_IDLE_MS = 60_000
-LEAST_PAUSE_MS = 10  # the event loop has other things to do
+LEAST_PAUSE_MS = 10  # leaves the event loop free for other work
 LONGEST_NAP_MS = 15_000
 LEAST_MAP_BYTES = 1024 * 1024
 
@@ -94,11 +94,11 @@ class CleanerDriver:
             self.state.load(offsets, self._manager.logs_in(directory))
 
     async def _run(self, number: int) -> None:
-        """One of the cleaners; the first is always there and calls the others in."""
+        """Run one of the cleaners; the first always runs and starts the others."""
         idle_ms = 0.0
         await self._scheduler.sleep(0)
         while True:
-            config = self._manager.config  # as it is now: it changes while the node runs
+            config = self._manager.config  # the current value: it may change while the node runs
             if number == 0:
                 self._call_in(config.log_cleaner_threads)
             elif number >= config.log_cleaner_threads:
@@ -116,7 +116,9 @@ class CleanerDriver:
         del self._tasks[number]
 
     async def _pause(self) -> float:
-        """log.cleaner.backoff.ms, which may become less meanwhile; how many milliseconds it was."""
+        """Wait log.cleaner.backoff.ms, which may be lowered meanwhile; return
+        how many milliseconds it was.
+        """
         waited_ms = 0.0
         while True:
             left_ms = max(self._manager.config.log_cleaner_backoff_ms, LEAST_PAUSE_MS) - waited_ms
@@ -132,7 +134,7 @@ class CleanerDriver:
                 self._start(number)
 
     def worker(self, number: int) -> CompactionWorker:
-        """The worker of a cleaner; they are made one after the other."""
+        """Return the worker of a cleaner; workers are created one after another."""
         while len(self.workers) <= number:
             self.workers.append(CompactionWorker(self._background))
         return self.workers[number]
@@ -140,7 +142,7 @@ class CleanerDriver:
     # -- one round ------------------------------------------------------------------------------
 
     async def clean_one(self, number: int = 0) -> bool:
-        """Clean the dirtiest log that is due; False when none is."""
+        """Clean the dirtiest log that is due; return False if none is."""
         async with self._choosing:
             chosen = await self._choose()
             if chosen is None:
@@ -154,14 +156,14 @@ class CleanerDriver:
             self.state.aborted(partition)
             self._on_failure(failure)
         except Exception:
-            _log.exception("%s: compaction failed; the log is not cleaned any more", partition)
+            _log.exception("%s: compaction failed; the log will not be cleaned again", partition)
             self.state.failed(partition)
         else:
             if end_offset is None:
                 self.state.aborted(partition)
                 await self._pause()
             elif not self._is_in_place(chosen.log):
-                self.state.aborted(partition)  # deleted, or being copied, behind its last swap
+                self.state.aborted(partition)  # deleted, or being copied, since its last swap
             elif end_offset < 0:
                 self.state.failed(partition)
             else:
@@ -186,24 +188,28 @@ class CleanerDriver:
         return dirtiest
 
     def _consider(self, log: PartitionLog, mark: int, now_ms: int) -> LogToClean | None:
-        """One log that cannot be looked at must not keep the others from being cleaned."""
+        """Consider one log for cleaning; a failure here must not keep the
+        others from being cleaned.
+        """
         partition = log.topic_partition
         if self._manager.future(partition) is not None:
             return None
         try:
             return self.state.consider(log, mark, now_ms)
         except OSError as error:
-            self._on_failure(log.failure("looking for what to compact in", error))
+            self._on_failure(log.failure("determining what to compact in", error))
         except (CorruptSegment, CorruptIndex) as fault:
             self._leave_alone(log, str(fault))
             self.state.failed(partition)
         return None
 
     async def _clean(self, chosen: LogToClean, worker: CompactionWorker) -> int | None:
-        """The offset up to which the log is clean now; None aborted, -1 it cannot be cleaned."""
+        """Clean a log; return the offset up to which it is clean, None if
+        aborted, -1 if it cannot be cleaned.
+        """
         log = chosen.log
         config = self._manager.config
-        cleaners = max(config.log_cleaner_threads, 1)  # they share memory and throughput
+        cleaners = max(config.log_cleaner_threads, 1)  # the cleaners share memory and throughput
         mark = self._high_watermarks().get(log.topic_partition, 0)
         job, segments = make_job(
             chosen,
@@ -252,16 +258,16 @@ class CleanerDriver:
         sizes = {source.base_offset: source.size for source in job.segments}
         old = [by_base[base_offset] for base_offset in group["old"]]
         if any(s is log.active or s.size != sizes[s.base_offset] for s in old):
-            return False  # truncated meanwhile
+            return False  # truncated in the meantime
         return replace_segments(log, old, group["new"], sync=False)
 
     def _is_in_place(self, log: PartitionLog) -> bool:
-        """Neither gone nor on its way to another directory."""
+        """Return whether the log still exists and is not being moved to another directory."""
         partition = log.topic_partition
         return self._manager.get(partition) is log and self._manager.future(partition) is None
 
     async def _sync_directory(self, log: PartitionLog, worker: CompactionWorker) -> None:
-        """The swap's renames become durable without the loop waiting for the disk."""
+        """Make the swap's renames durable without making the loop wait for the disk."""
         try:
             await worker.in_thread(partial(self._manager.files.sync_dir, log.directory))
         except FileNotFoundError:
@@ -282,13 +288,13 @@ class CleanerDriver:
 
     def _leave_alone(self, log: PartitionLog, reason: str) -> None:
         _log.error(
-            "%s cannot be compacted and is left alone until the next start: %s",
+            "%s cannot be compacted and is skipped until the next restart: %s",
             log.topic_partition,
             reason,
         )
 
     def _discard(self, job: CompactionJob) -> None:
-        """Throw away `.cleaned` files that nobody will swap in."""
+        """Delete `.cleaned` files that will not be swapped in."""
         files = self._manager.files
         try:
             names = files.listdir(job.directory)

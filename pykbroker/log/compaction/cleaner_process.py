@@ -1,13 +1,13 @@
-"""The worker process of compaction: jobs come on standard input, one JSON object a line.
+"""The worker process of compaction: reads jobs from standard input, one JSON object per line.
 
     in    {"job": {CompactionJob}, "bytes_per_second": 1e9}
-    out   {"group": {"old": [0, 100], "new": [0]}}     as each is finished
+    out   {"group": {"old": [0, 100], "new": [0]}}     when each is finished
           {"done": {"end_offset": 200, "keys": 17, ...}}
           {"failed": "gone" | "corrupt" | "io", "message": "..."}
 
-State   none between jobs. It ends at the end of its input, when it is terminated, and when its
-        parent is gone (a node that starts anew must have the directory for itself); what it left
-        in `.cleaned` files is thrown away by the parent, or by the next start.
+State   none between jobs. The process ends at the end of its input, when it is terminated, and when
+        its parent is gone (a restarted node must have the directory to itself). Left-over
+        `.cleaned` files are deleted by the parent or at the next start.
 Run     by environment/real/worker_process.py
 """
 
@@ -29,16 +29,16 @@ from pykbroker.log.compaction.round import (
     compact,
 )
 
-#: Serving comes before cleaning where both want the same core. No more than nice: a process of the
-#: idle class that is starved inside the file system (a rename, an open journal transaction) may
-#: hold up every writer of the disk, the event loop too.
+#: Serving clients has priority over cleaning on the same core. The niceness is not higher: a
+#: process of the idle class that is starved inside the file system (during a rename, or with an
+#: open journal transaction) may hold up every writer of the disk, including the event loop.
 NICENESS = 10
-#: A sleep shorter than this is put off: sleeping is not exact.
+#: A sleep shorter than this is postponed, because sleeping is not exact.
 _SHORTEST_SLEEP_S = 0.01
 
 
 class Throttle:
-    """Keeps the bytes of a job below a rate (log.cleaner.io.max.bytes.per.second)."""
+    """Limits the byte rate of a job (log.cleaner.io.max.bytes.per.second)."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class Throttle:
         ahead = self._bytes / self._rate - (self._clock() - self._started)
         if ahead > _SHORTEST_SLEEP_S:
             self._sleep(ahead)
-        elif ahead < -1:  # what was not used long ago may not be caught up with
+        elif ahead < -1:  # unused bandwidth of long ago may not be caught up with
             self._started = self._clock()
             self._bytes = 0
 
@@ -69,7 +69,7 @@ def run_job(
     emit: Callable[[dict[str, Any]], None],
     is_wanted: Callable[[], bool] = lambda: True,
 ) -> None:
-    """Run one job to its end, whatever that is."""
+    """Run one job and report its outcome."""
     result = CompactionResult()
     try:
         for step in compact(files, job, result):
@@ -85,20 +85,20 @@ def run_job(
         emit({"failed": "io", "message": str(fault), "errno": fault.errno})
     except UncleanableBatch as fault:
         emit({"failed": "corrupt", "message": str(fault)})
-    except Exception as fault:  # a bug of ours must mark the partition, not end in silence
+    except Exception as fault:  # an internal error must mark the partition, not end silently
         emit({"failed": "corrupt", "message": f"{type(fault).__name__}: {fault}"})
     else:
         emit({"done": asdict(result)})
 
 
 def serve(files: Files, lines: TextIO, out: TextIO) -> None:
-    """Do the jobs of `lines` until they end."""
+    """Run the jobs of `lines` until the end of input."""
 
     def emit(message: dict[str, Any]) -> None:
         try:
             out.write(json.dumps(message) + "\n")
             out.flush()
-        except BrokenPipeError:  # the node is gone: its next start throws the work away
+        except BrokenPipeError:  # the node is gone: its next start deletes the output
             os._exit(0)
 
     parent = os.getppid()

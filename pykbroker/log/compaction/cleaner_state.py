@@ -1,15 +1,15 @@
-"""Which compacted log is the dirtiest, and how far each has been cleaned.
+"""Determines which compacted log is the dirtiest, and records how far each has been cleaned.
 
-State   per partition: the first dirty offset (`cleaner-offset-checkpoint`), what is being cleaned
-        now, and what cannot be cleaned until the node starts again.
-In      the logs of the node with their high watermarks, the time; how rounds ended.
+State   per partition: the first dirty offset (`cleaner-offset-checkpoint`), which logs are being
+        cleaned, and which cannot be cleaned until the node restarts.
+In      the logs of the node with their high watermarks, the time, the outcomes of rounds.
 Out     LogToClean; the lines of a directory's checkpoint.
 Invariants
     Nothing at or above the last stable offset, in the active segment, or younger than
-    min.compaction.lag.ms is cleaned. One round at a time for each log.
+    min.compaction.lag.ms is ever cleaned. One round at a time for each log.
 
     dirty ratio = cleanable bytes / (clean bytes + cleanable bytes): a log is due above
-    min.cleanable.dirty.ratio, or when its oldest dirty record passes max.compaction.lag.ms.
+    min.cleanable.dirty.ratio, or when its oldest dirty record exceeds max.compaction.lag.ms.
 
 Source: Kafka's LogCleanerManager.java.
 """
@@ -57,7 +57,7 @@ class LogToClean(NamedTuple):
 
 
 class CleanerState:
-    """See the module."""
+    """Which logs are clean up to where, and which one to clean next."""
 
     def __init__(self) -> None:
         self.first_dirty: dict[TopicPartition, int] = {}
@@ -66,7 +66,7 @@ class CleanerState:
         self._known: dict[TopicPartition, tuple[bytes | None, int]] = {}
 
     def load(self, offsets: Mapping[TopicPartition, int], logs: Iterable[PartitionLog]) -> None:
-        """From the checkpoint of a log directory, of the logs that it is about."""
+        """Load the checkpoint of a log directory, for the logs that it covers."""
         for log in logs:
             partition = log.topic_partition
             if partition in offsets:
@@ -76,11 +76,11 @@ class CleanerState:
     # -- choosing -------------------------------------------------------------------------------
 
     def consider(self, log: PartitionLog, high_watermark: int, now_ms: int) -> LogToClean | None:
-        """The log, if it is due and may be cleaned now."""
+        """Return the log if it is due and may be cleaned now."""
         partition = log.topic_partition
         known = self._known.get(partition)
         if known is not None and known[0] != log.topic_id:
-            self.removed(partition)  # the topic was deleted and made again
+            self.removed(partition)  # the topic was deleted and recreated
         if (
             not log.config.compact
             or len(log.segments) < 2
@@ -96,7 +96,7 @@ class CleanerState:
         self.in_progress.add(chosen.log.topic_partition)
 
     def examine(self, log: PartitionLog, high_watermark: int, now_ms: int) -> LogToClean:
-        """How dirty a log is."""
+        """Determine how dirty a log is."""
         first_dirty = self._first_dirty_of(log)
         closed = [segment for segment in log.segments if segment is not log.active]
         bound = min(log.last_stable_offset(high_watermark), log.active.base_offset)
@@ -110,7 +110,7 @@ class CleanerState:
                     bound = min(bound, segment.base_offset)
                     break
         bound = max(bound, first_dirty)
-        # Only whole segments are cleaned: up to the first that reaches beyond the bound.
+        # Only whole segments are cleaned, up to the first that reaches beyond the bound.
         uncleanable = log.active.base_offset
         for segment in closed:
             if _ends_after(log, segment, bound):
@@ -136,7 +136,8 @@ class CleanerState:
         partition = log.topic_partition
         identity = _identity(log)
         if self._known.setdefault(partition, identity) != identity:
-            # Truncated: how far it was cleaned says nothing any more, but that it was does.
+            # The log was truncated: the offset up to which it was cleaned is void, but the fact
+            # that it was cleaned is not.
             self._known[partition] = identity
             self.first_dirty[partition] = start
         known = self.first_dirty.get(partition, start)
@@ -159,11 +160,11 @@ class CleanerState:
         self.first_dirty[partition] = end_offset
 
     def aborted(self, partition: TopicPartition) -> None:
-        """The round came to nothing; the log is dirty as before."""
+        """The round was aborted; the log is as dirty as before."""
         self.in_progress.discard(partition)
 
     def failed(self, partition: TopicPartition) -> None:
-        """The log cannot be cleaned; it is left alone, the others go on."""
+        """The log cannot be cleaned; it is skipped, and the others continue."""
         self.in_progress.discard(partition)
         self.uncleanable.add(partition)
 
@@ -173,9 +174,10 @@ class CleanerState:
         self._known.pop(partition, None)
 
     def checkpoint_of(self, logs: Iterable[PartitionLog]) -> dict[TopicPartition, int]:
-        """The checkpoint of the directory that holds these logs.
+        """Return the checkpoint of the directory that holds these logs.
 
-        Those that are compacted no more stay in it: recovery takes gaps for losses elsewhere.
+        Logs that are no longer compacted are kept in it, because recovery treats gaps in other logs
+        as losses.
         """
         return {
             log.topic_partition: self.first_dirty[log.topic_partition]
@@ -184,7 +186,9 @@ class CleanerState:
         }
 
     def _is_of(self, log: PartitionLog) -> bool:
-        """Whether what is known is of this log, not of an older one of its name."""
+        """Return whether the known state belongs to this log, not to an older
+        one with the same name.
+        """
         known = self._known.get(log.topic_partition)
         return known is None or known[0] == log.topic_id
 
@@ -194,13 +198,13 @@ def _identity(log: PartitionLog) -> tuple[bytes | None, int]:
 
 
 def _ends_after(log: LogState, segment: Segment, offset: int) -> bool:
-    """Whether the segment may hold offsets at or behind `offset`."""
+    """Return whether the segment may hold offsets at or above `offset`."""
     following = log.segments.higher(segment.base_offset)
     return following is None or following.base_offset > offset
 
 
 def _is_overdue(log: PartitionLog, closed: list[Segment], first_dirty: int, now_ms: int) -> bool:
-    """max.compaction.lag.ms: the first record of the oldest dirty segment waited long enough."""
+    """Return whether the first record of the oldest dirty segment exceeds max.compaction.lag.ms."""
     lag_ms = max(log.config.max_compaction_lag_ms, 0)
     if lag_ms == _END_OF_TIME:
         return False
@@ -222,7 +226,7 @@ def make_job(
     map_bytes: int,
     io_buffer_bytes: int,
 ) -> tuple[CompactionJob, list[Segment]]:
-    """The job for a worker, and the segments that it is about."""
+    """Return the job for a worker, and the segments that it covers."""
     log = chosen.log
     segments = [
         segment

@@ -1,6 +1,6 @@
-"""One worker process of compaction as the node sees it: orders go in, messages come out.
+"""One worker process of compaction as seen by the node: it takes orders and returns messages.
 
-State   the process (started at the first order, ended when it idles) and the one thread that waits
+State   the process (started with the first order, ended when idle) and the one thread that waits
         for disks on behalf of this cleaner.
 In      CompactionJob. Out: the messages of cleaner_process.py, None when the process ended.
 Invariant: the event loop never waits for a pipe or a disk.
@@ -20,7 +20,7 @@ PROCESS_MODULE = "pykbroker.log.compaction.cleaner_process"
 
 
 class CompactionWorker:
-    """Does one job at a time; `close` when nothing awaits it any more."""
+    """A worker that does one job at a time; call `close` when nothing awaits it any more."""
 
     def __init__(self, background: Background) -> None:
         self._background = background
@@ -28,11 +28,11 @@ class CompactionWorker:
         self.process: WorkerProcess | None = None
 
     def in_thread(self, job: Callable[[], object]) -> Deferred:
-        """Something that may wait for a disk."""
+        """Run a function that may wait for a disk."""
         return self._thread.run(job)
 
     async def send(self, job: CompactionJob, bytes_per_second: float) -> None:
-        """Order a job; a process that has ended is replaced."""
+        """Order a job; starts a new process if the last one has ended."""
         line = json.dumps({"job": job.to_json(), "bytes_per_second": bytes_per_second})
         if self.process is not None:
             try:
@@ -45,7 +45,7 @@ class CompactionWorker:
         await self.process.send_line(line)
 
     async def receive(self) -> dict[str, Any] | None:
-        """The next message of the process; None when it has ended."""
+        """Return the next message of the process; None if it has ended."""
         if self.process is None:
             return None
         line = await self.process.receive_line()
@@ -56,7 +56,7 @@ class CompactionWorker:
         return message
 
     def end_process(self) -> None:
-        """End the process; what it was doing is lost."""
+        """End the process; its current work is lost."""
         process, self.process = self.process, None
         if process is not None:
             process.end()

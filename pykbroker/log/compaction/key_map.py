@@ -1,23 +1,24 @@
-"""Which offset is the latest of each key: the map of one round of compaction.
+"""The latest offset of each key: the map of one round of compaction.
 
-State   key -> latest offset, and the last offset that has been taken in.
+State   key -> latest offset, and the last offset that has been added.
 In      keys with ascending offsets, until `is_full`.
 Out     the latest offset of a key.
 Invariants
-    The map never takes much more memory than it was given (log.cleaner.dedupe.buffer.size): a
-    round that does not fit ends early and the next one goes on from there.
+    The map never takes much more memory than allowed (log.cleaner.dedupe.buffer.size): a round that
+    does not fit ends early, and the next one continues from there.
 
-Kafka keeps a 16-byte hash of the key; keys themselves cannot collide and need no hashing twice.
+Kafka keeps a 16-byte hash of the key. The keys themselves cannot collide, and Python's dict hashes
+them anyway.
 """
 
 from __future__ import annotations
 
-#: An entry of the dict, the bytes object and the integer beside the bytes of the key.
+#: The size of a dict entry, the bytes object and the integer, excluding the bytes of the key.
 ENTRY_OVERHEAD_BYTES = 160
 
 
 class KeyMap:
-    """Filled by `put`, asked by `offset_of`."""
+    """A map of keys, filled by `put_all` and queried by `offset_of`."""
 
     __slots__ = ("_max_bytes", "_used_bytes", "latest_offset", "offsets")
 
@@ -35,7 +36,7 @@ class KeyMap:
         return self._used_bytes >= self._max_bytes
 
     def put_all(self, keys: list[bytes], offsets: list[int]) -> None:
-        """Take in the keys of one batch; later offsets replace earlier ones."""
+        """Add the keys of one batch; later offsets replace earlier ones."""
         known = self.offsets
         before = len(known)
         known.update(zip(keys, offsets, strict=True))
@@ -45,9 +46,9 @@ class KeyMap:
             self._used_bytes += added * ENTRY_OVERHEAD_BYTES + key_bytes
 
     def offset_of(self, key: bytes) -> int:
-        """-1 when the key has not been seen."""
+        """Return the latest offset of the key, -1 if it has not been seen."""
         return self.offsets.get(key, -1)
 
     def advance_to(self, offset: int) -> None:
-        """All offsets up to this one have been taken in."""
+        """Record that all offsets up to this one have been added."""
         self.latest_offset = max(self.latest_offset, offset)

@@ -1,12 +1,12 @@
-"""What compaction leaves of a message before magic 2: a record batch of magic 2.
+"""What compaction keeps of a message before magic 2: a record batch of magic 2.
 
-In      a whole message of magic 0 or 1 and its header; what the round keeps.
-Out     None (nothing is left), or a batch with the codec and the kind of time of the message.
-Invariants (Kafka's, MemoryRecords.buildRetainedRecordsInto and Cleaner.shouldRetainRecord)
-    Offsets stay. Whatever is kept is written anew, be it all: the batch begins with the first
-    record that stays and ends with the last. Magic 0 has no times, and gets none (-1).
-    Tombstones stay while their segment is younger than delete.retention.ms before the clean part's
-    end; those that stay get a delete horizon, as in batch_filter.py.
+In      a whole message of magic 0 or 1 and its header; the retention rules of the round.
+Out     None (nothing is kept), or a batch with the codec and the timestamp type of the message.
+        Invariants (Kafka's, MemoryRecords.buildRetainedRecordsInto and Cleaner.shouldRetainRecord)
+    Offsets do not change. Everything kept is rewritten, even if it is the whole message: the batch
+    begins with the first record kept and ends with the last. Magic 0 has no timestamps; its records
+    get -1. Tombstones are kept while their segment is younger than delete.retention.ms before the
+    clean part's end; then they get a delete horizon, as in batch_filter.py.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ from pykbroker.protocol.record_batch import (
 def filter_old_message(
     message: BytesLike, header: BatchHeader, retention: Retention
 ) -> bytearray | None:
-    """See the module. `header` is changed to that of the new batch."""
+    """Return what is kept of a message: None or a new batch, to whose header
+    `header` is changed.
+    """
     kept = [record for record in old_records(message, header) if _stays(record, retention)]
     header.magic = MAGIC_V2
     if not kept:
@@ -68,7 +70,7 @@ def _stays(record: Record, retention: Retention) -> bool:
 def collect_old_keys(
     message: BytesLike, header: BatchHeader, start_offset: int
 ) -> tuple[list[bytes], list[int]]:
-    """Keys and offsets of the records at or behind `start_offset` that have a key."""
+    """Return the keys and offsets of the records from `start_offset` on that have a key."""
     keyed = [(r.key, r.offset) for r in old_records(message, header) if r.key is not None]
     offsets = [offset for _, offset in keyed]
     first = bisect_left(offsets, start_offset)

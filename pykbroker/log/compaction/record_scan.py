@@ -1,11 +1,12 @@
-"""Loops over the records of one batch for compaction: keys, and where the fields are.
+"""Loops over the records of one batch for compaction: keys and field positions.
 
-In      the decompressed records of a batch, as bytes, and how many there are.
-Out     lists; nothing but keys is copied.
+In      the decompressed records of a batch, as bytes, and their number.
+Out     lists; only keys are copied.
 Invariants
-    CorruptRecord unless the records fill the payload exactly and keys lie inside their records.
+    CorruptRecord unless the records fill the payload exactly and keys are inside their records.
 
-Varints of one and two bytes are written out, as in record_walk.py: a call costs more than the read.
+Reading varints of one and two bytes is inlined, as in record_walk.py, because a call costs more
+than the read.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ from typing import TypeAlias
 
 from pykbroker.protocol.record import CorruptRecord, read_zigzag
 
-#: Where a record lies: start, end, position of its time delta, offset delta, key, position of
-#: its value's length.
+#: The position of a record: start, end, and positions of its time delta, offset delta, key, and
+#: value length.
 Placed: TypeAlias = tuple[int, int, int, int, bytes | None, int]
 
 
 def scan_records(buf: bytes, count: int) -> list[Placed]:
-    """Every record of the batch."""
+    """Return the positions of every record of the batch."""
     found: list[Placed] = []
     add = found.append
     pos = 0
@@ -70,7 +71,7 @@ def scan_records(buf: bytes, count: int) -> list[Placed]:
 
 
 def scan_keys(buf: bytes, count: int) -> tuple[list[bytes], list[int]]:
-    """The keys of the records that have one, and their offset deltas."""
+    """Return the keys of the records that have one, and their offset deltas."""
     keys: list[bytes] = []
     deltas: list[int] = []
     pos = 0

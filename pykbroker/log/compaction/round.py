@@ -1,19 +1,19 @@
-"""One round of compaction of one partition: from its old segments to `.cleaned` ones.
+"""One round of compaction of one partition: from its old segments to `.cleaned` files.
 
     1. keys      every key of the dirty segments -> its latest offset, until the map is full
-    2. groups    neighbouring segments that fit into one of segment.bytes together
-    3. copy      batch by batch, what batch_filter.py leaves (old_batch_filter.py: of messages
-                 before magic 2, which become batches of magic 2), into `<base>.log.cleaned` with
-                 its indexes; synced, dated like the newest of its sources
-    4. swap      segment_swap.py puts them in the place of the old ones (not here)
+    2. groups    adjacent segments that together fit into segment.bytes
+    3. copy      batch by batch, what batch_filter.py keeps (old_batch_filter.py for messages before
+                 magic 2, which become batches of magic 2), into `<base>.log.cleaned` with its
+                 indexes; synced, with the modification time of the newest source
+    4. swap      segment_swap.py replaces the old segments (not done here)
 
-State   none of its own: a CompactionJob says all, so that a worker process can do steps 1 to 3.
-In      closed segments, which nobody writes to; Files.
-Out     an iterator: the number of bytes read or written since the last step (for the throttle),
-        and each finished Group; the caller stops it by not going on.
+State   none of its own: a CompactionJob is complete, so a worker process can do steps 1 to 3.
+In      closed segments, which are not written to any more; Files.
+Out     an iterator: the number of bytes read or written since the last step (for the throttle), and
+        each finished Group; the caller stops the round by not resuming the iterator.
 Invariants
-    The old files are only read. A checksum that is wrong ends the round with CorruptBatch: a
-    damaged batch must not get a new, right one.
+    The old files are only read. A wrong checksum ends the round with CorruptBatch, because a
+    damaged batch must not receive a new, valid checksum.
 
 Source: Kafka's Cleaner.java.
 """
@@ -56,7 +56,7 @@ class UncleanableBatch(CorruptBatch):
 
 @dataclass(frozen=True)
 class SourceSegment:
-    """A closed segment as the job finds it."""
+    """A closed segment as described in a job."""
 
     base_offset: int
     size: int
@@ -67,10 +67,10 @@ class SourceSegment:
 
 @dataclass(frozen=True)
 class CompactionJob:
-    """All that a round needs to know; JSON takes it to another process and back."""
+    """Everything a round needs to know; it can be sent to another process as JSON."""
 
     directory: str
-    segments: tuple[SourceSegment, ...]  # the closed ones before first_uncleanable_offset
+    segments: tuple[SourceSegment, ...]  # closed segments before first_uncleanable_offset
     first_dirty_offset: int
     first_uncleanable_offset: int
     high_watermark: int
@@ -83,7 +83,7 @@ class CompactionJob:
     io_buffer_bytes: int = 512 * 1024
     aborted: tuple[tuple[int, int, int, int], ...] = ()
     last_records: tuple[tuple[int, int, int], ...] = ()  # producer, last data offset, epoch
-    preallocate: bool = field(default=False, init=False)  # of a segment that is never appended to
+    preallocate: bool = field(default=False, init=False)  # for segments that are never appended to
 
     def to_json(self) -> dict[str, Any]:
         fields = asdict(self)
@@ -108,7 +108,7 @@ class Group:
 
 @dataclass
 class CompactionResult:
-    """What a round did. `end_offset` is the new first dirty offset."""
+    """The result of a round. `end_offset` is the new first dirty offset."""
 
     end_offset: int = -1
     keys: int = 0
@@ -117,7 +117,7 @@ class CompactionResult:
 
 
 def compact(files: Files, job: CompactionJob, result: CompactionResult) -> Iterator[int | Group]:
-    """Do the round; see the module. `result` is complete when the iterator ends."""
+    """Run a round. `result` is complete when the iterator ends."""
     keys = KeyMap(job.map_bytes)
     yield from build_key_map(files, job, keys, result)
     result.keys = len(keys)
@@ -142,7 +142,7 @@ def compact(files: Files, job: CompactionJob, result: CompactionResult) -> Itera
 def build_key_map(
     files: Files, job: CompactionJob, keys: KeyMap, result: CompactionResult
 ) -> Iterator[int]:
-    """Take in the dirty segments; stops early when the map is full."""
+    """Add the keys of the dirty segments to the map; stop early when it is full."""
     start = job.first_dirty_offset
     transactions = CleanedTransactions(
         AbortedTxn(*entry) for entry in job.aborted if entry[2] >= start
@@ -170,7 +170,7 @@ def build_key_map(
 def with_following(
     job: CompactionJob, segments: Sequence[SourceSegment]
 ) -> Iterator[tuple[SourceSegment, int]]:
-    """Each segment with the offset at which the next one begins."""
+    """Yield each segment with the offset at which the next one begins."""
     bases = [segment.base_offset for segment in segments[1:]]
     return zip(segments, [*bases, job.first_uncleanable_offset], strict=False)
 
@@ -184,7 +184,7 @@ def _described(
     header: BatchHeader,
     *arguments: Any,
 ) -> Any:
-    """Call it; a batch that cannot be read is named with its file."""
+    """Call a function; if a batch cannot be read, raise an error that names its file."""
     try:
         return call(batch, header, *arguments)
     except UncleanableBatch:
@@ -198,7 +198,7 @@ def _described(
 
 
 def group_segments(job: CompactionJob, end_offset: int) -> list[list[SourceSegment]]:
-    """Neighbours whose sizes together stay within one segment, and offsets within 31 bits."""
+    """Group adjacent segments whose total size fits one segment and whose offsets fit 31 bits."""
     segments = [segment for segment in job.segments if segment.base_offset < end_offset]
     groups: list[list[SourceSegment]] = []
     log_bytes = index_bytes = time_index_bytes = 0
@@ -230,7 +230,7 @@ def clean_group(
     retention: Retention,
     result: CompactionResult,
 ) -> Iterator[int | Group]:
-    """Copy what stays of one group; the last thing it yields is the finished Group."""
+    """Copy what is kept of one group; the last value yielded is the finished Group."""
     output = CleanedOutput(files, job, group[0].base_offset)
     retention.transactions.on_kept_abort = output.keep_abort
     for segment in group:
@@ -251,14 +251,16 @@ def clean_group(
 
 
 def old_tombstones_until_ms(job: CompactionJob) -> int:
-    """Segments no younger than this lose their tombstones before magic 2, which have no horizon of
-    their own: delete.retention.ms before the last segment of the clean part was written."""
+    """Return the modification time up to which segments lose tombstones that are older than magic 2
+    and have no horizon of their own: delete.retention.ms before the last segment of the clean part
+    was written.
+    """
     clean = [s.modified_ms for s in job.segments if s.base_offset < job.first_dirty_offset]
     return clean[-1] - job.delete_retention_ms if clean else 0
 
 
 class CleanedOutput:
-    """The `.cleaned` segments of one group: one, unless recompression outgrows 31 bits."""
+    """The `.cleaned` segments of one group: one, unless recompressed data exceeds 31 bits."""
 
     def __init__(self, files: Files, job: CompactionJob, base_offset: int) -> None:
         self._files = files
@@ -297,7 +299,7 @@ class CleanedOutput:
             self._write()
 
     def keep_abort(self, aborted: AbortedTxn) -> None:
-        """An abort marker stays: its transaction belongs into the new index."""
+        """Add the transaction of an abort marker that is kept to the new index."""
         self._aborted.append(aborted)
 
     def _write(self) -> None:
@@ -328,7 +330,7 @@ class CleanedOutput:
 def read_batches(
     files: Files, job: CompactionJob, source: SourceSegment
 ) -> Iterator[tuple[BatchHeader, memoryview]]:
-    """The batches of a closed segment, read in large pieces, their checksums verified."""
+    """Yield the batches of a closed segment, read in large pieces, with verified checksums."""
     path = segment_path(job.directory, source.base_offset)
     file = files.open(path)
     try:
@@ -342,7 +344,7 @@ def read_batches(
                 at = 0
                 size = _whole_size(piece, 0)
                 if size is None or size > len(piece):
-                    raise UncleanableBatch(f"{path}: cut-off batch at position {position}")
+                    raise UncleanableBatch(f"{path}: incomplete batch at position {position}")
             batch = piece[at : at + size]
             try:
                 header = read_stored_header(batch)
@@ -358,7 +360,7 @@ def read_batches(
 
 
 def _read_piece(file: OpenFile, position: int, end: int, io_buffer_bytes: int) -> memoryview:
-    """At least the whole batch at `position`, unless the segment ends before."""
+    """Read at least the whole batch at `position`, unless the segment ends earlier."""
     left = end - position
     piece = file.pread(min(max(io_buffer_bytes, RECORD_BATCH_OVERHEAD), left), position)
     size = _whole_size(memoryview(piece), 0)
@@ -368,7 +370,9 @@ def _read_piece(file: OpenFile, position: int, end: int, io_buffer_bytes: int) -
 
 
 def _whole_size(piece: memoryview, at: int) -> int | None:
-    """Size of the batch at `at`, None when its header is not all there; at least a header's."""
+    """Return the size of the batch at `at`, at least that of a header; None
+    if its header is incomplete.
+    """
     if at + HEAD_BYTES > len(piece):
         return None
     length, magic = _FRAME.unpack_from(piece, at)
@@ -378,5 +382,5 @@ def _whole_size(piece: memoryview, at: int) -> int | None:
     if at + RECORD_BATCH_OVERHEAD > len(piece):
         return None
     if magic != MAGIC_V2:
-        return RECORD_BATCH_OVERHEAD  # read_stored_header will name what is wrong
+        return RECORD_BATCH_OVERHEAD  # read_stored_header will report the fault
     return max(size, RECORD_BATCH_OVERHEAD)

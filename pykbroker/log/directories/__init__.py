@@ -1,1 +1,1 @@
-"""Log directories: whose they are, checkpoints, all logs in them (`log_manager.py` first)."""
+"""Log directories: identity, checkpoints, and all logs in them (start with `log_manager.py`)."""

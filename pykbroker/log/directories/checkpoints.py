@@ -11,8 +11,8 @@
 
 In      bytes of a file and its name. Out: values, and bytes of a file.
 Invariants
-    parse(format(x)) == x. Whatever is wrong raises CorruptCheckpoint that names file and line.
-    Files are read in full and written in full; replacing them atomically is the caller's part.
+    parse(format(x)) == x. Any fault raises CorruptCheckpoint, which names file and line. Files are
+    read and written in full; the caller replaces them atomically.
 
 Source: Kafka's CheckpointFile.java, OffsetCheckpointFile.java, LeaderEpochCheckpointFile.java,
 PartitionMetadataFile.java, MetaProperties.java, CleanShutdownFileHandler.java.
@@ -46,7 +46,7 @@ _Entry = TypeVar("_Entry")
 
 
 class CorruptCheckpoint(Exception):
-    """A small file that is not what it should be."""
+    """A checkpoint file with invalid content."""
 
     def __init__(self, name: str, line: int, reason: str) -> None:
         super().__init__(f"{name}, line {line}: {reason}")
@@ -72,7 +72,7 @@ def _integer(word: str, name: str, line: int, what: str) -> int:
 def _parse_entries(
     payload: bytes, name: str, parse_line: Callable[[str, int], _Entry]
 ) -> list[_Entry]:
-    """Version, number of entries, one entry a line; an empty file has none."""
+    """Parse version, number of entries, and one entry per line; an empty file has none."""
     lines = _text(payload, name)
     if not lines:
         return []
@@ -84,7 +84,7 @@ def _parse_entries(
     count = _integer(lines[1], name, 2, "number of entries")
     entries = [parse_line(line, number) for number, line in enumerate(lines[2:], 3)]
     if len(entries) != count:
-        raise CorruptCheckpoint(name, 2, f"{count} entries announced, {len(entries)} there")
+        raise CorruptCheckpoint(name, 2, f"{count} entries announced, {len(entries)} found")
     return entries
 
 
@@ -94,7 +94,7 @@ def _format_entries(lines: Iterable[str]) -> bytes:
 
 
 def parse_offsets(payload: bytes, name: str) -> dict[TopicPartition, int]:
-    """An offset checkpoint: partition -> offset."""
+    """Parse an offset checkpoint: partition -> offset."""
 
     def parse_line(line: str, number: int) -> tuple[TopicPartition, int]:
         words = line.split()
@@ -113,7 +113,7 @@ def format_offsets(offsets: Mapping[TopicPartition, int]) -> bytes:
 
 
 def parse_leader_epochs(payload: bytes, name: str) -> list[tuple[int, int]]:
-    """A leader epoch checkpoint: (epoch, start offset), as they stand in the file."""
+    """Parse a leader epoch checkpoint: (epoch, start offset), in file order."""
 
     def parse_line(line: str, number: int) -> tuple[int, int]:
         words = line.split()
@@ -168,7 +168,9 @@ def _uuid(word: str, name: str, line: int, what: str) -> bytes:
 
 
 class MetaProperties(NamedTuple):
-    """`meta.properties`: whose directory this is. `directory_id` is 16 bytes; None if not set."""
+    """`meta.properties`: the identity of a directory. `directory_id` is 16 bytes;
+    None if not set.
+    """
 
     cluster_id: str | None
     node_id: int | None
@@ -224,12 +226,12 @@ def _at(found: dict[str, tuple[str, int]], key: str, name: str) -> tuple[str, st
 
 
 def _escape(value: str) -> str:
-    """As java.util.Properties stores a value."""
+    """Escape a value as java.util.Properties does."""
     return "".join(f"\\{char}" if char in "\\:=#!" else char for char in value)
 
 
 class CleanShutdown(NamedTuple):
-    """`.kafka_cleanshutdown`: the directory was closed in order, under this broker epoch."""
+    """`.kafka_cleanshutdown`: the directory was closed cleanly, under this broker epoch."""
 
     broker_epoch: int
     version: int = 0
@@ -243,11 +245,11 @@ class CleanShutdown(NamedTuple):
             content = json.loads(payload)
             return cls(int(content["brokerEpoch"]), int(content["version"]))
         except (ValueError, KeyError, TypeError):
-            raise CorruptCheckpoint(name, 1, "no broker epoch in it") from None
+            raise CorruptCheckpoint(name, 1, "it contains no broker epoch") from None
 
 
 def clean_shutdown_epoch(files: Files, directories: Iterable[str]) -> int | None:
-    """The broker epoch that the last stop left behind; None when that was not a clean one."""
+    """Return the broker epoch that the last clean shutdown recorded; None if it was not clean."""
     epochs = []
     for directory in directories:
         path = f"{directory}/{CLEAN_SHUTDOWN}"

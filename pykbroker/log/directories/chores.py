@@ -1,9 +1,9 @@
-"""What the logs of a node leave for later: files to unlink after their delay, segments to fsync.
+"""Deferred work of a node's logs: files to unlink after a delay, segments to fsync.
 
-State: deletions with their delay, and, once they have been dated, with their due time; logs that
-       rolled and have closed segments to sync.
+State: deletions with their delay and, once known, their due time; logs that rolled and have closed
+segments to sync.
 In:    `delete_later`, `rolled`. Out: `due_deletions(now_ms)`, `take_rolled()`.
-Invariants: nothing is deleted before its delay has passed; nothing is forgotten.
+Invariants: nothing is deleted before its delay has passed; no entry is lost.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import NamedTuple
 
 
 class Deletion(NamedTuple):
-    """Files, or one directory with all that is in it, that were renamed and may go."""
+    """Renamed files, or one renamed directory with its contents, to be deleted."""
 
     paths: tuple[str, ...]
     is_directory: bool
 
 
 class Chores:
-    """Filled by the logs, emptied by the housekeeping driver."""
+    """Deferred work, added by the logs and taken by the housekeeping driver."""
 
     __slots__ = ("_dated", "_number", "_rolled", "_undated")
 
@@ -37,7 +37,9 @@ class Chores:
         self._undated.append((delay_ms, Deletion(tuple(paths), is_directory)))
 
     def due_deletions(self, now_ms: int) -> list[Deletion]:
-        """Those whose delay has passed; the delay runs from the first call after the request."""
+        """Return the deletions whose delay has passed, counted from the first
+        call after the request.
+        """
         for delay_ms, deletion in self._undated:
             self._number += 1
             heapq.heappush(self._dated, (now_ms + delay_ms, self._number, deletion))
@@ -60,5 +62,5 @@ class Chores:
         return logs
 
     def forget(self, log: object) -> None:
-        """The log is gone or its disk failed: it must not be flushed any more."""
+        """Forget a log that is deleted or whose disk failed: it must not be flushed any more."""
         self._rolled.pop(log, None)

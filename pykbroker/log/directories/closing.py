@@ -1,4 +1,4 @@
-"""Closing many logs of a directory at once: what each has to sync may be done by threads."""
+"""Closing many logs of a directory at once: threads may do their syncs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ def close_logs(
     logs: Sequence[PartitionLog],
     run_jobs: Callable[[Sequence[FlushJob]], None],
 ) -> None:
-    """Close some logs of a directory; the directory itself is synced with the clean stop's mark."""
+    """Close some logs of a directory; the directory itself is synced with the
+    clean shutdown file.
+    """
     jobs = [log.prepare_close(with_parent=False) for log in logs]
     try:
         run_jobs([job for job in jobs if job is not None])

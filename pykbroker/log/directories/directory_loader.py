@@ -1,11 +1,12 @@
 """Opening all the logs of one log directory when the node starts.
 
-In:    a locked directory, the topics' configurations. Out: the logs by partition; what is to be
-       deleted goes to the chores. LogDirFailure, DirectoryRefused.
-Invariants: after a clean stop nothing is scanned. After another one every log is checked from its
-       recovery point on: small ones here, much data in worker processes, when there are any
-       (`recover_many`; recovery_driver.py has them). Between two logs the event loop may have a
-       turn (`rest`): other nodes of the quorum must hear from this one, however many logs it has.
+In:    a locked directory, the topics' configurations. Out: the logs by partition; files to be
+       deleted are added to the chores. LogDirFailure, DirectoryRefused.
+Invariants: after a clean shutdown nothing is scanned. Otherwise every log is checked from its
+       recovery point on: small ones here, large ones in worker processes if available
+       (`recover_many`, see recovery_driver.py). Between two logs the event loop may get a turn
+       (`rest`), because other nodes of the quorum must hear from this one, however many logs it
+       has.
 Source: LogManager.loadLogs, loadLog.
 """
 
@@ -59,9 +60,10 @@ SLICE_NS = 5_000_000
 
 
 class Loading(NamedTuple):
-    """What a node that is not alone in the world lends to the loading of its logs.
+    """What a running node provides for the loading of its logs.
 
-    `rest`, between two logs: a Deferred to wait for, or None to go on at once.
+    `rest` is called between two logs and returns a Deferred to wait for, or None to continue
+    immediately.
     """
 
     recover_many: RecoverMany
@@ -72,7 +74,7 @@ Logs = dict[TopicPartition, PartitionLog]
 
 
 class DirectoryLoader:
-    """Loads directories one after the other into `current` and `future`."""
+    """Loads directories one after another into `current` and `future`."""
 
     def __init__(
         self,
@@ -87,7 +89,7 @@ class DirectoryLoader:
         now_ms: int,
         unidentified: dict[TopicPartition, str] | None = None,
     ) -> None:
-        """unidentified: takes the directories that hold records nobody knows the topic of."""
+        """`unidentified` receives the directories that hold records of an unknown topic."""
         self._files = files
         self._config = config
         self._unidentified = {} if unidentified is None else unidentified
@@ -100,11 +102,11 @@ class DirectoryLoader:
         self._default_config = TopicConfig.from_overrides(config, {})
 
     async def load(self, directory: LogDirectory, current: Logs, future: Logs) -> None:
-        """Open the logs of a directory; waits only for `recover_many` and `rest`."""
+        """Open the logs of a directory; awaits only `recover_many` and `rest`."""
         directory.take_clean_shutdown()
         names = self._names(directory)
         entries = self._parsed(names, directory)
-        # A copy whose log is gone already, by a crash while they were swapped, is that log.
+        # A copy whose log is already gone, because of a crash during the swap, becomes the log.
         present = {str(e.topic_partition) for _, e in entries if e.kind in ("", FUTURE)}
         directory.checkpoints.read(present)
         found = [entry for entry in entries if self._is_log(directory, *entry)]
@@ -131,7 +133,7 @@ class DirectoryLoader:
             await resting
 
     def _names(self, directory: LogDirectory) -> list[str]:
-        """Of the directories that are there."""
+        """Return the names of the existing directories."""
         try:
             names = sorted(self._files.listdir(directory.path))
             return [name for name in names if self._files.is_dir(f"{directory.path}/{name}")]
@@ -155,7 +157,7 @@ class DirectoryLoader:
         return found
 
     def _is_log(self, directory: LogDirectory, name: str, parsed: DirectoryName) -> bool:
-        """Whether it is a log to be opened; what was deleted before goes on being deleted."""
+        """Return whether it is a log to be opened; interrupted deletions are resumed."""
         path = f"{directory.path}/{name}"
         if parsed.kind == DELETE:
             delay_ms = self._config.log_segment_delete_delay_ms
@@ -172,7 +174,7 @@ class DirectoryLoader:
     def _is_contiguous(
         self, directory: LogDirectory, topic_partition: TopicPartition, config: TopicConfig
     ) -> bool:
-        """Whether gaps are told as losses: not where they may be what compaction left."""
+        """Return whether gaps are reported as losses: not if compaction may have left them."""
         return (
             self._topic_config is not None
             and not config.compact
@@ -228,8 +230,8 @@ class DirectoryLoader:
             logs[topic_partition] = log
         except OffsetsOutOfPlace as fault:
             _log.error(
-                "%s; nothing was changed, and the partition is offline: cut the file there, or "
-                "move %s away, and start the node again",
+                "%s; nothing was changed, and the partition is offline: truncate the file there or "
+                "move %s away, then restart the node",
                 fault,
                 path,
             )
@@ -240,33 +242,34 @@ class DirectoryLoader:
     def _leave_closed(
         self, directory: LogDirectory, path: str, topic_partition: TopicPartition
     ) -> None:
-        """The partition is offline; its files, and what is known of them, stay as they are."""
-        if path == f"{directory.path}/{topic_partition}":  # no copy of it
+        """Leave the partition offline; its files and its checkpoint entries are not changed."""
+        if path == f"{directory.path}/{topic_partition}":  # not a copy of it
             self._unidentified[topic_partition] = path
         directory.checkpoints.keep(topic_partition)
 
     def _was_not_closed(self, directory: LogDirectory, log: PartitionLog) -> bool:
-        """Whether the log ends elsewhere than it was flushed to, for all that the stop was clean:
-        it was not open then, or it was copied from somewhere."""
+        """Return whether the log does not end where it was flushed to, although the shutdown was
+        clean: then it was not open, or it was copied from elsewhere.
+        """
         flushed = directory.recovery_points.get(log.topic_partition)
         return flushed is not None and log.log_end_offset != flushed
 
     def _is_of_another_topic(self, topic: str, topic_id: bytes | None) -> bool:
-        """Whether the name is that of a topic which was made after this log."""
+        """Return whether a topic with the same name was created after this log."""
         known = None if self._topic_id is None else self._topic_id(topic)
         return known is not None and topic_id is not None and topic_id != known
 
     def _set_aside(
         self, directory: LogDirectory, path: str, topic_partition: TopicPartition
     ) -> None:
-        """Its directory was offline when the topic was deleted."""
+        """Set aside a log whose directory was offline when its topic was deleted."""
         aside = aside_name(topic_partition, self._files.unique_id(), STRAY)
         self._files.rename(path, f"{directory.path}/{aside}")
         directory.checkpoints.forget(topic_partition)
-        _log.warning("%s is of a deleted topic and was moved to %s", path, aside)
+        _log.warning("%s belongs to a deleted topic and was moved to %s", path, aside)
 
     def _read_topic_id(self, path: str) -> bytes | None:
-        """None when the file is missing or bad."""
+        """Return the topic id; None if the file is missing or invalid."""
         name = f"{path}/{PARTITION_METADATA}"
         try:
             return PartitionMetadata.from_bytes(self._files.read_file(name), name).topic_id
@@ -278,9 +281,9 @@ class DirectoryLoader:
             return None
 
     def _is_worth_keeping(self, path: str, directory: LogDirectory, recovery_point: int) -> bool:
-        """Whether a log without a topic id is damaged, and no stray.
+        """Return whether a log without a topic id is damaged rather than stray.
 
-        The id is synced with the first records: a crash may lose it only where it may lose them.
+        The id is synced with the first records, so a crash can lose it only together with them.
         """
         if not directory.was_clean and recovery_point == 0:
             return False
@@ -299,7 +302,7 @@ class DirectoryLoader:
     async def _recover_heavy(
         self, directory: LogDirectory, found: Sequence[tuple[str, DirectoryName]]
     ) -> Mapping[str, int]:
-        """Recover the logs with much unflushed data in worker processes."""
+        """Recover logs with much unflushed data in worker processes."""
         if self._loading is None:
             return {}
         tasks = []
@@ -335,12 +338,14 @@ class DirectoryLoader:
 
 
 def loading_in(environment: Environment) -> Loading:
-    """What a node has: worker processes, and an event loop that has other things to do."""
+    """Return what a node provides: worker processes, and an event loop with other work."""
     return Loading(recover_in_workers(environment), rest_in_turns(environment))
 
 
 def recover_in_workers(environment: Environment) -> RecoverMany:
-    """RecoverMany by worker processes; only a crash with much unflushed data imports the driver."""
+    """Recover logs in worker processes; the driver is imported only after a
+    crash with much unflushed data.
+    """
 
     async def recover(tasks: Sequence[RecoveryTask], workers: int) -> Mapping[str, int]:
         from pykbroker.log.recovery.recovery_driver import recover_many
@@ -351,7 +356,7 @@ def recover_in_workers(environment: Environment) -> RecoverMany:
 
 
 def rest_in_turns(environment: Environment) -> Callable[[], Deferred | None]:
-    """Let the event loop have a turn after each SLICE_NS of loading."""
+    """Give the event loop a turn after each SLICE_NS of loading."""
     monotonic_ns = environment.clock.monotonic_ns
     slice_end_ns = monotonic_ns() + SLICE_NS
 

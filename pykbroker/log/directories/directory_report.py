@@ -1,4 +1,4 @@
-"""What DescribeLogDirs tells of a log directory: sizes, lags of copies, room on the volume."""
+"""The facts that DescribeLogDirs returns: sizes, lags of copies, space on the volume."""
 
 from __future__ import annotations
 
@@ -17,13 +17,17 @@ UNKNOWN = -1
 
 
 def absolute_path(path: str) -> str:
-    """As java.io.File.getAbsolutePath, but without steps to `.`; links and `..` stay."""
+    """Return the path as java.io.File.getAbsolutePath does, but without `.`
+    components; links and `..` are kept.
+    """
     steps = os.path.join(os.getcwd(), path).split("/")
     return "/".join(step for step in steps if step != ".")
 
 
 class LogReport(NamedTuple):
-    """`offset_lag`: how far a future log is behind the current one; 0 for a current log."""
+    """One log; `offset_lag` is how far a future log is behind the current one, 0
+    for a current log.
+    """
 
     topic_partition: TopicPartition
     size_bytes: int
@@ -35,7 +39,9 @@ Wanted = Callable[[TopicPartition], bool] | None
 
 
 class DirectoryReport(NamedTuple):
-    """`error` is KAFKA_STORAGE_ERROR for an offline directory; unknown volumes are -1."""
+    """One directory; `error` is KAFKA_STORAGE_ERROR if it is offline; unknown
+    volume sizes are -1.
+    """
 
     path: str
     error: int
@@ -51,9 +57,9 @@ def report_directory(
     wanted: Wanted,
     breathe: Breathe,
 ) -> DirectoryReport:
-    """One directory and its logs; `wanted` says which, None: all.
+    """Report on a directory and its logs; `wanted` selects the logs, None means all.
 
-    `breathe` is called between the logs (`environment/slices.py`).
+    `breathe` is called between logs (`environment/slices.py`).
     """
     offline = DirectoryReport(directory.path, ErrorCode.KAFKA_STORAGE_ERROR, UNKNOWN, UNKNOWN, [])
     if not directory.is_online:

@@ -1,9 +1,9 @@
 """`leader-epoch-checkpoint`: the leader epochs of a log.
 
-State: leader_epochs.LeaderEpochs, read when first used; whether the file is behind it.
-In:    epochs, offsets. Out: what LeaderEpochs answers; the file's content for a flush.
-Invariants: the file on disk is right for all batches below the recovery point: a flush writes it
-       first. For what is above, recovery takes the epochs from the batches. So no change of an
+State: leader_epochs.LeaderEpochs, read at first use; whether the file is out of date.
+In:    epochs, offsets. Out: the answers of LeaderEpochs; the file's content for a flush.
+Invariants: the file on disk is correct for all batches below the recovery point, because a flush
+       writes it first. For the rest, recovery takes the epochs from the batches. So no change of
        epoch waits for an fsync.
 Source: Kafka's LeaderEpochFileCache.java.
 """
@@ -41,7 +41,7 @@ class EpochCheckpoint:
             except FileNotFoundError:
                 self._epochs = LeaderEpochs()
             except CorruptCheckpoint as fault:
-                # Recovery builds the epochs again from the batches that it checks.
+                # Recovery rebuilds the epochs from the batches that it checks.
                 _log.error("%s; starting without leader epochs", fault)
                 self._epochs = LeaderEpochs()
         return self._epochs
@@ -51,11 +51,11 @@ class EpochCheckpoint:
 
     def _changed(self) -> None:
         self.is_dirty = True
-        if not self._has_durable_file:  # nothing to lose if a crash tears it
+        if not self._has_durable_file:  # nothing is lost if a crash tears it
             self._files.write_file(self.path, self.epochs.to_bytes())
 
     def take_content(self) -> bytes | None:
-        """What a flush must write with `replace_file`; None when the file is right already."""
+        """Return what a flush must write with `replace_file`; None if the file is up to date."""
         if not self.is_dirty:
             return None
         self.is_dirty = False
@@ -84,7 +84,7 @@ class EpochCheckpoint:
 
     @property
     def earliest(self) -> tuple[int, int] | None:
-        """(epoch, start offset) of the first entry."""
+        """Return (epoch, start offset) of the first entry."""
         return self.epochs.earliest
 
     def epoch_for_offset(self, offset: int) -> int | None:

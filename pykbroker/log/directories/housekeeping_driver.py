@@ -1,10 +1,10 @@
 """The one timer of the log floor: retention, flushes, checkpoints, deletions, expired producers.
 
-State: when each task is due next; which one waits in a thread.
+State: when each task is due next; which one is waiting in a thread.
 In:    the clock. Out: calls of LogManager on the loop; fsync, unlink and checkpoint
        writes in threads, one task at a time.
-Invariants: no timer per partition; a task over all logs goes in slices, so that the loop serves in
-       between; a directory that fails is reported, and the others go on.
+Invariants: there is no timer per partition; a task over all logs runs in slices, so that the loop
+       serves clients in between; a directory that fails is reported, and the others continue.
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ LOGS_PER_SLICE = 64
 FLUSH_THREADS = 16
 NEVER_MS = 1 << 53
 
-#: These run first when their interval has passed (ProducerStateManager: an idempotent producer of
-#: old records is known for a while after a start).
+#: These first run when their interval has passed (ProducerStateManager: an idempotent producer of
+#: old records stays known for a while after a start).
 LATER_TASKS = ("chores", "high watermarks", "producers")
 
 
 class HousekeepingDriver:
     """`start` after the logs are loaded; `await stop()` before LogManager.shutdown.
 
-    Tasks are due by the clock of deadlines; timestamps of records are measured by the wall clock.
-    high_watermarks: the replica manager's, for retention and replication-offset-checkpoint.
-    on_failure: what takes a failed directory offline.
+    Tasks are scheduled by the deadline clock; record timestamps are compared with the wall clock.
+    high_watermarks: those of the replica manager, for retention and replication-offset-checkpoint.
+    on_failure: the function that takes a failed directory offline.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class HousekeepingDriver:
 
     @property
     def mover(self) -> LogMover:
-        """What moves partitions between log directories; made when first asked for."""
+        """Return the mover of partitions between log directories; created at the first call."""
         if self._mover is None:
             from pykbroker.log.directories.log_mover_driver import LogMover
 
@@ -145,7 +145,7 @@ class HousekeepingDriver:
             await self.run_due()
 
     async def run_due(self) -> None:
-        """Run the tasks whose time has come, one after the other."""
+        """Run the tasks that are due, one after another."""
         now_ms = self._now_ms()
         for index, (name, interval_ms, task) in enumerate(self._tasks):
             if self._due_ms[index] <= now_ms:
@@ -155,11 +155,11 @@ class HousekeepingDriver:
                     self._on_failure(failure)
                 except Exception:
                     _log.exception("Housekeeping task %r failed", name)
-                # KafkaScheduler: without a period a task runs once.
+                # As in KafkaScheduler, a task without a period runs once.
                 self._due_ms[index] = self._now_ms() + interval_ms if interval_ms > 0 else NEVER_MS
 
     async def _for_each_log(self, visit: Callable[[PartitionLog], None]) -> None:
-        """Visit every log, in slices of the loop; a failing directory is reported once."""
+        """Visit every log, in slices; a failing directory is reported once."""
         for number, log in enumerate(list(self._manager.logs())):
             if log.is_offline:
                 continue
@@ -168,7 +168,7 @@ class HousekeepingDriver:
             except LogDirFailure as failure:
                 self._on_failure(failure)
             except KafkaError:
-                # A damaged log, which its `corrupt` has told: the others get their turn.
+                # A damaged log, which its `corrupt` has reported; the others are still visited.
                 continue
             if number % LOGS_PER_SLICE == LOGS_PER_SLICE - 1:
                 await self._scheduler.sleep(0)
@@ -176,7 +176,7 @@ class HousekeepingDriver:
     # -- tasks ----------------------------------------------------------------------------------
 
     async def do_chores(self) -> None:
-        """fsync closed segments, unlink what was deleted long enough ago."""
+        """Fsync closed segments; unlink files whose deletion delay has passed."""
         for log in self._manager.chores.take_rolled():
             assert isinstance(log, PartitionLog)
             if not log.is_offline:
@@ -186,7 +186,7 @@ class HousekeepingDriver:
             await self._threads.run(partial(delete_files, self._manager.files, deletions))
 
     async def flush(self, log: PartitionLog, closed_only: bool = False) -> None:
-        """fsync one log in a thread."""
+        """Fsync one log in a thread."""
         try:
             job = log.prepare_flush(up_to_active=not closed_only)
             if job is not None:
@@ -196,7 +196,7 @@ class HousekeepingDriver:
             self._on_failure(failure)
 
     async def flush_old(self) -> None:
-        """flush.ms: logs that have unflushed records for longer."""
+        """Flush logs that have had unflushed records for longer than flush.ms."""
         now_ms = self._now_ms()
         for log in list(self._manager.logs()):
             if (
@@ -249,7 +249,9 @@ class HousekeepingDriver:
 
 
 def run_flushes(background: Background, jobs: Sequence[FlushJob]) -> None:
-    """Many at once: the file system commits what waits for it together. OSError of the first."""
+    """Run many flushes at once, because the file system commits them
+    together. Raises the first OSError.
+    """
     background.run_parallel([job.run for job in jobs], FLUSH_THREADS)
 
 
@@ -261,7 +263,7 @@ def run_flush(job: FlushJob) -> None:
 
 
 def delete_files(files: Files, deletions: list[Deletion]) -> None:
-    """Best effort: what cannot be deleted is tried again by the recovery of the next start."""
+    """Delete files, best effort: the next start retries those that cannot be deleted."""
     for deletion in deletions:
         for path in deletion.paths:
             try:

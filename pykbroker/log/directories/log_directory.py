@@ -1,12 +1,12 @@
-"""One log directory: whose it is, that nobody else uses it, how it was left.
+"""One log directory: its identity, its lock, and whether it was closed cleanly.
 
-    .lock                                held while the node runs
+    .lock                                held while the node is running
     meta.properties                      cluster, node, id of this directory
-    .kafka_cleanshutdown                 there only between a clean stop and the next start
+    .kafka_cleanshutdown                 exists only between a clean shutdown and the next start
     *-offset-checkpoint                  see offset_checkpoints.py
 
-State: `failure` is None while the directory works. Out: what was read.
-Invariant: a file is replaced as a whole.
+State: `failure` is None while the directory works. Out: the contents of its files.
+Invariant: a file is replaced atomically.
 Source: Kafka's LogManager.java, CleanShutdownFileHandler.java.
 """
 
@@ -36,16 +36,17 @@ _log = logging.getLogger(__name__)
 
 
 class DirectoryRefused(Exception):
-    """The node must not start on this directory; the message is for a person, one line."""
+    """The node must not start on this directory; the message is one line for the user."""
 
 
 class PartitionUnidentified(Exception):
-    """Records are there, but not whose they are, or not in an order that can be: this partition
-    stays offline, the others go on."""
+    """A directory holds records, but their topic is unknown, or their order is impossible. The
+    partition stays offline; the others continue.
+    """
 
 
 class LogDirectory:
-    """See the module. Everything raises LogDirFailure when the disk does not do it."""
+    """A log directory and its own files. All methods raise LogDirFailure on disk errors."""
 
     def __init__(self, files: Files, path: str) -> None:
         self.files = files
@@ -66,14 +67,16 @@ class LogDirectory:
 
     @property
     def directory_id(self) -> bytes | None:
-        """From meta.properties, which an empty directory gets after it was locked."""
+        """The id from meta.properties, which is written to an empty directory after locking it."""
         if self.meta is None and self.is_online:
             with contextlib.suppress(LogDirFailure, DirectoryRefused):
                 self.read_meta()
         return self.meta.directory_id if self.meta is not None else None
 
     def open(self) -> None:
-        """Create it if need be, lock it, read whose it is. DirectoryRefused, LogDirFailure."""
+        """Create it if necessary, lock it, and read its identity. Raises
+        DirectoryRefused, LogDirFailure.
+        """
         try:
             self.files.mkdir(self.path)
             self._lock = self.files.lock(f"{self.path}/{LOCK}")
@@ -105,7 +108,9 @@ class LogDirectory:
         self.meta = meta
 
     def take_clean_shutdown(self) -> None:
-        """Whether the last stop was clean; the mark goes at once (KAFKA-10471)."""
+        """Return whether the last shutdown was clean; removes the file
+        immediately (KAFKA-10471).
+        """
         path = f"{self.path}/{CLEAN_SHUTDOWN}"
         try:
             content = self.files.read_file(path)
@@ -117,7 +122,7 @@ class LogDirectory:
         try:
             self.clean_broker_epoch = CleanShutdown.from_bytes(content, path).broker_epoch
         except CorruptCheckpoint:
-            self.clean_broker_epoch = None  # of a Kafka that did not write the epoch
+            self.clean_broker_epoch = None  # written by a Kafka version without the epoch
         try:
             self.files.unlink(path)
             self.files.sync_dir(self.path)
@@ -137,13 +142,13 @@ class LogDirectory:
         return self.checkpoints.offsets(REPLICATION_OFFSET_CHECKPOINT)
 
     def was_never_cleaned(self, topic_partition: TopicPartition) -> bool:
-        """Surely never compacted; False also when that cannot be known."""
+        """Return whether the log was certainly never compacted; False if unknown."""
         name = CLEANER_OFFSET_CHECKPOINT
         cleaned = self.checkpoints.offsets(name)
         return self.checkpoints.is_readable(name) and topic_partition not in cleaned
 
     def write_clean_shutdown(self, broker_epoch: int) -> None:
-        """The last thing of a clean stop."""
+        """Write the clean shutdown file, the last step of a clean shutdown."""
         try:
             self.files.write_file(
                 f"{self.path}/{CLEAN_SHUTDOWN}", CleanShutdown(broker_epoch).to_bytes(), sync=True
@@ -153,11 +158,11 @@ class LogDirectory:
             raise LogDirFailure(self.path, "writing the clean shutdown file", error) from error
 
     def usage(self) -> tuple[int, int]:
-        """Total and usable bytes of the volume."""
+        """Return the total and usable bytes of the volume."""
         try:
             return self.files.disk_usage(self.path)
         except OSError as error:
-            raise LogDirFailure(self.path, "asking for the free space", error) from error
+            raise LogDirFailure(self.path, "reading the free space", error) from error
 
     def close(self) -> None:
         if self._lock is not None:

@@ -1,12 +1,12 @@
-"""All the logs of a node, over its log directories.
+"""All logs of a node, across its log directories.
 
 State: the directories (one may be offline), the logs by partition, future logs (copies that move
        between directories), chores.
-In:    partitions to create, delete, set aside, move; a directory that failed; the time.
-Out:   PartitionLog; facts for DescribeLogDirs; LogDirFailure of one directory (others go on);
-       DirectoryRefused when the node must not start.
-Invariants: a partition has one current log, in one directory; what a clean stop wrote is opened
-       without scanning; nothing here waits for a timer (housekeeping_driver does).
+In:    partitions to create, delete, set aside, move; directories that fail; the time.
+Out:   PartitionLog; facts for DescribeLogDirs; LogDirFailure of one directory (others continue);
+       DirectoryRefused if the node must not start.
+Invariants: a partition has one current log, in one directory; after a clean shutdown logs are
+       opened without scanning; nothing here waits for a timer (housekeeping_driver does).
 Source: Kafka's LogManager.java.
 """
 
@@ -57,7 +57,7 @@ LOGS_CLOSED_AT_ONCE = 256
 
 
 class LogManager:
-    """See the module."""
+    """All logs of a node."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class LogManager:
         loading: Loading | None = None,
         on_offline: Callable[[LogDirectory], None] | None = None,
     ) -> None:
-        """on_offline: called once for every directory that goes offline, at the start too."""
+        """`on_offline` is called for every directory that goes offline."""
         self.files = files
         self.config = config
         self.directories = [LogDirectory(files, path) for path in directories]
@@ -89,7 +89,7 @@ class LogManager:
         self._is_open = False
 
     def on_config(self, config: BrokerConfig) -> None:
-        """The broker's dynamic configuration changed; the cleaner looks here at each round."""
+        """Apply a change of the dynamic configuration; the cleaner reads it each round."""
         self.config = config
         for logs in (self._current, self._future):
             for log in logs.values():
@@ -98,7 +98,7 @@ class LogManager:
     # -- starting and stopping ------------------------------------------------------------------
 
     def open(self) -> None:
-        """Lock the directories and read whose they are; DirectoryRefused touches nothing."""
+        """Lock and identify the directories. On DirectoryRefused nothing is changed."""
         if self._is_open:
             return
         for directory in self.directories:
@@ -121,7 +121,7 @@ class LogManager:
         self._is_open = False
 
     def load(self, now_ms: int) -> None:
-        """Open every log that is there, as `open_logs` does; for where no workers recover them."""
+        """Open every existing log, like `open_logs`, but without worker processes."""
         opening = self.open_logs(now_ms)
         try:
             opening.send(None)
@@ -131,7 +131,7 @@ class LogManager:
         raise RuntimeError("logs are being recovered elsewhere: await open_logs")
 
     async def open_logs(self, now_ms: int) -> None:
-        """Open every log that is there; checks what an unclean stop may have left behind."""
+        """Open every existing log; after an unclean shutdown, recover it."""
         self.open()
         loader = DirectoryLoader(
             self.files,
@@ -169,9 +169,9 @@ class LogManager:
         broker_epoch: int = NO_BROKER_EPOCH,
         run_jobs: Callable[[Sequence[FlushJob]], None] | None = None,
     ) -> None:
-        """Flush and close every log, write the checkpoints, then the mark of a clean stop.
+        """Flush and close every log, write the checkpoints, then the clean shutdown file.
 
-        run_jobs: runs many flushes at once (housekeeping_driver.run_flushes), default one by one.
+        run_jobs: runs many flushes at once (run_flushes); by default one by one.
         """
         run_jobs = run_jobs or run_in_order
         for directory in self.directories:
@@ -184,7 +184,7 @@ class LogManager:
                     self.checkpoint_log_start_offsets(directory)
                     directory.write_clean_shutdown(broker_epoch)
                 except LogDirFailure as failure:
-                    _log.error("Not a clean stop: %s", failure)
+                    _log.error("The shutdown was not clean: %s", failure)
         self.unlock()
 
     # -- logs -----------------------------------------------------------------------------------
@@ -196,7 +196,7 @@ class LogManager:
         return self._future.get(topic_partition)
 
     def future_partitions(self) -> list[TopicPartition]:
-        """Those that are on their way to another directory."""
+        """Return the partitions that are being moved to another directory."""
         return list(self._future)
 
     def logs(self) -> Iterable[PartitionLog]:
@@ -218,11 +218,12 @@ class LogManager:
         *,
         is_new: bool = True,
     ) -> PartitionLog:
-        """A new log, by default in the directory with the fewest; LogDirFailure of that one.
-        PartitionUnidentified: it cannot be made.
+        """Create a log, by default in the directory with the fewest logs. Raises LogDirFailure of
+        that directory, and PartitionUnidentified if the log cannot be created.
 
-        is_new False: the partition existed before the start. While a directory is offline its log
-        may be in there: an empty one elsewhere would be a loss now and a second log later.
+        is_new False: the partition existed before the start. While a directory is offline, it may
+        contain the partition's log: an empty one elsewhere would lose data now and be a duplicate
+        log later.
         """
         if not is_new:
             for each in self.directories:
@@ -241,8 +242,9 @@ class LogManager:
         return log
 
     def _require_free(self, topic_partition: TopicPartition, is_new: bool) -> None:
-        """A log that was not opened may be this one: PartitionUnidentified. It cannot be that of a
-        partition that is made just now: set aside then."""
+        """Raise PartitionUnidentified if a log that was not opened may be that of the partition. It
+        cannot be that of a new partition; then it is set aside.
+        """
         path = self._unidentified.get(topic_partition)
         if path is None:
             return
@@ -256,7 +258,7 @@ class LogManager:
             raise LogDirFailure(parent, f"renaming {path}", error) from error
         del self._unidentified[topic_partition]
         self.directory(parent).checkpoints.forget(topic_partition)
-        _log.warning("%s of another topic was moved to %s", path, aside)
+        _log.warning("%s belongs to another topic and was moved to %s", path, aside)
 
     def _create_in(
         self,
@@ -272,8 +274,8 @@ class LogManager:
         try:
             self.files.mkdir(path)
             if topic_id is not None:
-                # Before any record, so that the records can always be told whose they are. It is
-                # synced with the first flush: a thousand partitions are made without one fsync.
+                # Before any record, so that the records can always be attributed. It is synced with
+                # the first flush: a thousand partitions are created without a single fsync.
                 self.files.write_file(
                     f"{path}/{PARTITION_METADATA}", PartitionMetadata(topic_id).to_bytes()
                 )
@@ -292,7 +294,7 @@ class LogManager:
             raise LogDirFailure(target.path, f"creating the log {name}", error) from error
 
     def delete(self, topic_partition: TopicPartition) -> None:
-        """Set the directory aside at once; its files go after file.delete.delay.ms."""
+        """Set the directory aside immediately; its files are deleted after file.delete.delay.ms."""
         for logs in (self._current, self._future):
             log = logs.pop(topic_partition, None)
             if log is not None:
@@ -304,7 +306,7 @@ class LogManager:
                 log.release()
 
     def make_stray(self, topic_partition: TopicPartition) -> None:
-        """Set a log aside for a person to look at."""
+        """Set a log aside for an operator to inspect."""
         log = self._current.pop(topic_partition, None)
         if log is not None:
             self._forget(log)
@@ -313,7 +315,7 @@ class LogManager:
             _log.warning("Log of %s is stray and was moved to %s", topic_partition, log.directory)
 
     def _forget(self, log: PartitionLog) -> None:
-        """What the checkpoints say of it must not be believed of the next log of its name."""
+        """Drop its checkpoint entries: they must not apply to the next log of its name."""
         for directory in self.directories:
             if directory.path == log.log_directory:
                 directory.checkpoints.forget(log.topic_partition)
@@ -330,7 +332,7 @@ class LogManager:
     def create_future(
         self, topic_partition: TopicPartition, directory: str, now_ms: int = 0
     ) -> PartitionLog:
-        """An empty copy in another directory, to be filled and then promoted."""
+        """Create an empty copy in another directory, to be filled and then promoted."""
         current = self._current[topic_partition]
         target = self.directory(directory)
         name = aside_name(topic_partition, self.files.unique_id(), FUTURE)
@@ -343,14 +345,14 @@ class LogManager:
         return log
 
     def follow_moves(self, moved: Callable[[TopicPartition, PartitionLog], None]) -> None:
-        """Call `moved` when a partition's log was replaced by its copy in another directory."""
+        """Call `moved` whenever a partition's log was replaced by its copy in another directory."""
         self._on_moved = moved
 
     def promote_future(self, topic_partition: TopicPartition) -> PartitionLog:
-        """The copy has caught up: it becomes the log, the old one is deleted.
+        """Replace a log by its copy, which has caught up; the old log is deleted.
 
-        The old one is renamed first: a crash between the two leaves a copy without a log, which
-        the next start promotes, and never two logs.
+        The old one is renamed first: a crash in between leaves a copy without a log, which the next
+        start promotes, and never two logs.
         """
         future = self._future[topic_partition]
         old = self._current.get(topic_partition)
@@ -370,7 +372,7 @@ class LogManager:
         return future
 
     def _hand_over(self, old: PartitionLog, future: PartitionLog) -> None:
-        """How far it was compacted, and where it starts, must be as durable where it is now."""
+        """Make its compaction and log start checkpoints durable in the new directory."""
         partition = old.topic_partition
         before, after = self.directory(old.log_directory), self.directory(future.log_directory)
         cleaned = before.checkpoints.offsets(CLEANER_OFFSET_CHECKPOINT).get(partition)
@@ -410,7 +412,7 @@ class LogManager:
         return self.directory(log.log_directory).directory_id
 
     def directory_for_new_log(self) -> LogDirectory:
-        """The online one with the fewest logs (LogManager.nextLogDirs). LogDirFailure: none is."""
+        """The online directory with the fewest logs (nextLogDirs). LogDirFailure if none is."""
         online = [directory for directory in self.directories if directory.is_online]
         if not online and self.directories[0].failure is not None:
             raise self.directories[0].failure
@@ -425,7 +427,7 @@ class LogManager:
     def on_dir_failure(
         self, path: str, failure: LogDirFailure | None = None
     ) -> list[TopicPartition]:
-        """Take a directory offline; the partitions whose current log was in it."""
+        """Take a directory offline; return the partitions whose current log was in it."""
         gone = []
         for directory in self.directories:
             if directory.path == path:
@@ -445,7 +447,7 @@ class LogManager:
         return gone
 
     def loss_of(self, directory: LogDirectory, metadata_directory: str) -> str | None:
-        """Why a node cannot go on when this directory failed; None when it can."""
+        """Return why a node cannot continue after this directory failed; None if it can."""
         if directory.path == metadata_directory:
             return f"the metadata log is in {directory.path}, which failed"
         if not any(each.is_online for each in self.directories):
@@ -453,7 +455,7 @@ class LogManager:
         return None
 
     def reports(self, wanted: Wanted = None, breathe: Breathe = go_on) -> list[DirectoryReport]:
-        """What DescribeLogDirs tells of every directory; see `report_directory`."""
+        """Return what DescribeLogDirs reports of every directory; see `report_directory`."""
         return [
             report_directory(directory, self._current, self._future, wanted, breathe)
             for directory in self.directories
@@ -486,4 +488,4 @@ class LogManager:
 
 
 def _ignore_move(topic_partition: TopicPartition, log: PartitionLog) -> None:
-    """Nothing follows the moves yet."""
+    """Ignore moves; used until `follow_moves` is called."""

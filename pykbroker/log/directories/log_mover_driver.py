@@ -1,10 +1,11 @@
-"""Moving partitions between the log directories of a node while they are written (KIP-113).
+"""Moves partitions between the log directories of a node while they are written to (KIP-113).
 
-State: one task for each partition on its way. In: a partition and the directory it shall be in.
-Out:   a future log that is filled from the current one and takes its place when it has caught up;
-       LogManager.follow_moves says who is called then.
-Invariants: the current log serves until the very step in which the copy, complete and synced, takes
-       its place; a move survives a restart; another target, or the present directory, ends a move.
+State: one task for each partition that is being moved. In: a partition and its target directory.
+Out:   a future log that is filled from the current one and replaces it once it has caught up; then
+       the callback of LogManager.follow_moves is called.
+Invariants: the current log serves until the very step in which the complete and synced copy
+       replaces it; a move survives a restart; requesting another target, or the current directory,
+       ends a move.
 Source: Kafka's ReplicaAlterLogDirsThread.java, ReplicaManager.alterReplicaLogDirs.
 """
 
@@ -32,7 +33,7 @@ ID_LENGTH = 32
 
 
 class LogMover:
-    """See the module."""
+    """Moves the partitions of one node."""
 
     def __init__(
         self,
@@ -48,10 +49,11 @@ class LogMover:
         self._tasks: dict[TopicPartition, Task] = {}
 
     def move(self, topic_partition: TopicPartition, path: str) -> None:
-        """Begin to move a partition's log, or do nothing where it is there or on its way there.
+        """Begin to move a partition's log; do nothing if it is already there or on its way.
 
-        KafkaError: LOG_DIR_NOT_FOUND, KAFKA_STORAGE_ERROR (offline), REPLICA_NOT_AVAILABLE (no log
-        of this partition is here), INVALID_TOPIC_EXCEPTION (the name leaves no room, KAFKA-4893).
+        KafkaError: LOG_DIR_NOT_FOUND, KAFKA_STORAGE_ERROR (offline), REPLICA_NOT_AVAILABLE (this
+        node has no log of the partition), INVALID_TOPIC_EXCEPTION (the name is too long for the
+        suffix, KAFKA-4893).
         """
         suffix = f".{'0' * ID_LENGTH}-{FUTURE}"
         if len(str(topic_partition)) + len(suffix) > MAX_NAME:
@@ -73,7 +75,7 @@ class LogMover:
             return
         if future is None:
             if not all(directory.is_online for directory in self._manager.directories):
-                # The partition's copy of an earlier move may be in the offline one.
+                # The partition's copy from an earlier move may be in the offline directory.
                 raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "a log directory is offline")
             try:
                 self._manager.create_future(topic_partition, path, self._now_ms())
@@ -83,7 +85,7 @@ class LogMover:
         self._begin(topic_partition)
 
     def resume(self) -> None:
-        """Go on with what the last run had begun."""
+        """Resume the moves that the previous run had begun."""
         for topic_partition in self._manager.future_partitions():
             self._begin(topic_partition)
 
@@ -92,14 +94,14 @@ class LogMover:
             self._tasks[topic_partition] = spawn(self._move(topic_partition))
 
     def cancel(self, topic_partition: TopicPartition) -> None:
-        """Give a move up; the partition stays where it is."""
+        """Cancel a move; the partition stays where it is."""
         task = self._tasks.pop(topic_partition, None)
         if task is not None:
             task.cancel()
         self._manager.drop_future(topic_partition)
 
     async def stop(self) -> None:
-        """Moves stand still; the next start resumes them."""
+        """Stop the moves; the next start resumes them."""
         tasks = list(self._tasks.values())
         self._tasks.clear()
         for task in tasks:
@@ -112,7 +114,7 @@ class LogMover:
         return list(self._tasks)
 
     async def _move(self, topic_partition: TopicPartition) -> None:
-        await self._scheduler.sleep(0)  # not within the turn of the request that asks for it
+        await self._scheduler.sleep(0)  # not in the same turn as the request
         try:
             await self._copy(topic_partition)
         except LogDirFailure as failure:
@@ -124,7 +126,7 @@ class LogMover:
         self._tasks.pop(topic_partition, None)
 
     async def _copy(self, topic_partition: TopicPartition) -> None:
-        """Copy until the future log holds all that the current one does, then swap them."""
+        """Copy until the future log holds everything that the current one does, then swap them."""
         is_synced = False
         truncations = None
         while True:
@@ -153,14 +155,14 @@ class LogMover:
                 raise KafkaError(
                     ErrorCode.CORRUPT_MESSAGE, f"no batch from offset {offset} on in {source}"
                 )
-            await self._scheduler.sleep(0)  # the turn that is going on will write it
+            await self._scheduler.sleep(0)  # it will be written at the end of this turn
             return
         payload = await self._threads.run(outcome.slice.read)
         if future.is_offline or future.log_end_offset != offset:
             return
         first = int.from_bytes(payload[:8], "big", signed=True)
         if first < offset and future.log_start_offset == offset:
-            # The log starts within a batch (DeleteRecords): the copy must hold it whole.
+            # The log starts within a batch (DeleteRecords): the copy must hold the whole batch.
             future.truncate_fully_and_start_at(first, self._now_ms())
         appended = future.append_as_follower(payload, self._now_ms())
         if appended.error:
@@ -168,7 +170,7 @@ class LogMover:
         future.write_pending()
 
     async def _sync(self, future: PartitionLog) -> None:
-        """Most of it, while the partition goes on being written."""
+        """Sync most of the copy while the partition is still being written to."""
         job = future.prepare_flush()
         if job is not None:
             try:
@@ -187,7 +189,7 @@ class LogMover:
 
 
 def align(source: PartitionLog, future: PartitionLog, now_ms: int) -> None:
-    """Retention, DeleteRecords or a truncation of the current log may have passed the copy by."""
+    """Align the copy with the current log after retention, DeleteRecords or a truncation."""
     if future.log_end_offset < source.log_start_offset:
         future.truncate_fully_and_start_at(source.log_start_offset, now_ms)
     elif future.log_end_offset > source.log_end_offset:

@@ -1,20 +1,20 @@
-"""The offset checkpoints of one log directory, and what they say of logs that are no more.
+"""The offset checkpoints of one log directory, including entries of logs that no longer exist.
 
     recovery-point-offset-checkpoint     flushed up to
     log-start-offset-checkpoint          log starts that are not at a segment's base
     replication-offset-checkpoint        high watermarks
     cleaner-offset-checkpoint            compacted up to
 
-A topic may be deleted and made again under its name. An entry of the old log, believed of the new
-one, would hide or lose its records.
+A topic may be deleted and recreated under the same name. An entry of the old log, applied to the
+new one, would hide or lose its records.
 
-State   per file the offsets that stand in it, without those of logs that went since, and whether
-        such stand there still; writes that are under way in threads.
-In      offsets to write. Out: offsets as they were read.
+State   per file: its offsets without those of logs deleted since, and whether the file still
+        contains such entries; writes in progress in threads.
+In      offsets to write. Out: the offsets that were read.
 Invariants
-    No log is made in the directory while a file speaks of an older one of its name (`settle`).
-    A write that was under way when a log went is done again without it. A file is replaced as a
-    whole; one that says what it said is not written again.
+    No log is created in the directory while a file has an entry for an older one of its name
+    (`settle`). A write that was in progress when a log was deleted is repeated without it. A file
+    is replaced atomically; if nothing changed, it is not rewritten.
 Source  Kafka's LogManager.java (asyncDelete), LogCleanerManager.java (updateCheckpoints).
 """
 
@@ -54,7 +54,7 @@ def recovery_points(logs: Iterable[LogState]) -> dict[TopicPartition, int]:
 
 
 def log_starts(logs: Iterable[LogState]) -> dict[TopicPartition, int]:
-    """Only those that the first segment's base offset does not say already."""
+    """Return the log starts that differ from the first segment's base offset."""
     return {
         log.topic_partition: log.log_start_offset
         for log in logs
@@ -65,7 +65,7 @@ def log_starts(logs: Iterable[LogState]) -> dict[TopicPartition, int]:
 def high_watermarks(
     logs: Iterable[LogState], offsets: Mapping[TopicPartition, int]
 ) -> dict[TopicPartition, int]:
-    """Those of a directory's logs, out of all of them."""
+    """Select the high watermarks of a directory's logs."""
     partitions = (log.topic_partition for log in logs)
     return {partition: offsets[partition] for partition in partitions if partition in offsets}
 
@@ -90,7 +90,9 @@ class CheckpointWrite:
 
 
 class OffsetCheckpoints:
-    """See the module. Everything raises LogDirFailure when the disk does not do it."""
+    """The offset checkpoints of one log directory. All methods raise
+    LogDirFailure on disk errors.
+    """
 
     def __init__(self, files: Files, directory: str) -> None:
         self._files = files
@@ -104,16 +106,16 @@ class OffsetCheckpoints:
         self._stale: set[str] = set()
 
     def offsets(self, name: str) -> Mapping[TopicPartition, int]:
-        """What a file says, logs that went since left out."""
+        """Return the entries of a file, without logs that were deleted since."""
         return self._on_disk[name]
 
     def is_readable(self, name: str) -> bool:
         return name not in self._unreadable
 
     def read(self, present: Collection[str]) -> None:
-        """Read the files. `present`: the partitions whose logs, or copies of them, are there.
+        """Read the files. `present`: the partitions whose logs, or copies of them, exist.
 
-        A checkpoint that cannot be read counts as empty, as in Kafka: more is checked then.
+        As in Kafka, a checkpoint that cannot be read counts as empty; then more is checked.
         """
         self._unreadable.clear()
         for name in NAMES:
@@ -131,7 +133,7 @@ class OffsetCheckpoints:
         except CorruptCheckpoint as fault:
             _log.warning("Starting without a checkpoint: %s", fault)
         except OSError as error:
-            if name != CLEANER_OFFSET_CHECKPOINT:  # without it there is more to compact
+            if name != CLEANER_OFFSET_CHECKPOINT:  # without it, more has to be compacted
                 raise LogDirFailure(self._directory, f"reading {name}", error) from error
         self._unreadable.add(name)
         return {}
@@ -163,21 +165,22 @@ class OffsetCheckpoints:
             self.write(name, {**self._on_disk[name], topic_partition: offset})
 
     def begin(self, name: str, offsets: Mapping[TopicPartition, int]) -> CheckpointWrite:
-        """A write for a thread; one at a time for each file."""
+        """Begin a write for a thread; at most one at a time for each file."""
         write = self._under_way[name] = CheckpointWrite(self, name, dict(offsets))
         return write
 
     def end(self, write: CheckpointWrite) -> None:
-        """Also after a write that failed."""
+        """End a write, even if it failed."""
         if self._under_way.get(write.name) is write:
             del self._under_way[write.name]
         if write.written is not None and write.written != write.offsets:
             self.write(write.name, write.offsets)
 
     def keep(self, topic_partition: TopicPartition) -> None:
-        """Its log is there but was not opened: what the files say of it stays in them.
+        """Keep the entries of a log that exists but was not opened.
 
-        Its recovery point is told in any case: whoever opens it next has to check it from there.
+        Its recovery point is always written, because the next start has to check the log from
+        there.
         """
         self._unopened.add(topic_partition)
         points = self._on_disk[RECOVERY_POINT_CHECKPOINT]
@@ -186,20 +189,20 @@ class OffsetCheckpoints:
     # -- logs that are no more ------------------------------------------------------------------
 
     def forget(self, topic_partition: TopicPartition) -> None:
-        """Its log went, by deletion or to another directory. Nothing is written yet."""
+        """Forget a log that was deleted or moved to another directory. Nothing is written yet."""
         self._gone.add(topic_partition)
         self._unopened.discard(topic_partition)
         for write in self._under_way.values():
             write.offsets.pop(topic_partition, None)
         for name, offsets in self._on_disk.items():
             if topic_partition in offsets:
-                left = dict(offsets)  # a thread may be at it
+                left = dict(offsets)  # a thread may be writing it
                 del left[topic_partition]
                 self._on_disk[name] = left
                 self._stale.add(name)
 
     def settle(self, topic_partition: TopicPartition) -> None:
-        """A log of this name is going to be made: the files must not speak of an older one."""
+        """Remove the entries of an older log with this name, before a new one is created."""
         if topic_partition not in self._gone:
             return
         for name in self._stale - self._under_way.keys():

@@ -1,8 +1,8 @@
-"""Names of partitions' directories, and what they mean.
+"""The names of partition directories, and their meaning.
 
     orders-3                                  the partition
-    orders-3.<32 hex digits>-future           a copy that is moving here from another log directory
-    orders-3.<32 hex digits>-delete           deleted, its files go after file.delete.delay.ms
+    orders-3.<32 hex digits>-future           a copy on its way here from another directory
+    orders-3.<32 hex digits>-delete           deleted; removed after file.delete.delay.ms
     orders-3.<32 hex digits>-stray            found at start, but not assigned to this node
 
 Source: LocalLog.parseTopicPartitionName, logDeleteDirName.
@@ -26,14 +26,16 @@ _NAME = re.compile(
 
 
 class DirectoryName(NamedTuple):
-    """`kind` is "" for a partition in use. The topic of a deleted one may be cut short."""
+    """A parsed name; `kind` is "" for a partition in use. A deleted topic's name
+    may be truncated.
+    """
 
     topic_partition: TopicPartition
     kind: str
 
 
 def parse_directory_name(name: str) -> DirectoryName | None:
-    """None: this is no directory of a partition."""
+    """Parse a name; None if it is not that of a partition directory."""
     match = _NAME.match(name)
     if match is None:
         return None
@@ -44,6 +46,6 @@ def parse_directory_name(name: str) -> DirectoryName | None:
 
 
 def aside_name(topic_partition: TopicPartition, unique_id: str, kind: str) -> str:
-    """The name under which a directory is put aside; a long topic name is cut short for it."""
+    """Return the name for setting a directory aside; a long topic name is truncated."""
     suffix = f"-{topic_partition.partition}.{unique_id}-{kind}"
     return topic_partition.topic[: MAX_NAME - len(suffix)] + suffix

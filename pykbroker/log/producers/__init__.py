@@ -1,1 +1,1 @@
-"""Producers of one partition: sequences, transactions, snapshots, verification guards."""
+"""The producers of one partition: sequences, transactions, snapshots, verification guards."""

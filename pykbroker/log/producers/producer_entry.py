@@ -1,15 +1,15 @@
-"""One producer's state, and the `.snapshot` file that holds those of a partition.
+"""One producer's state, and the `.snapshot` file that holds those of all producers of a partition.
 
     snapshot  int16 version = 1 | uint32 CRC-32C of all that follows it | int32 count | entries
     entry     int64 producer id | int16 epoch | int32 last sequence | int64 last offset |
               int32 offset delta | int64 timestamp | int32 coordinator epoch |
               int64 first offset of the open transaction (-1 none)
 
-The file name is the offset up to which the log has been taken in, of twenty digits. Only the last
-batch of a producer is kept: after a clean restart duplicates are known for that one alone, as in
-Kafka. The recovery of a log that was not closed reads its last segment, and knows five again.
+The file name is the offset up to which the log is covered, in twenty digits. Only the last batch of
+a producer is stored: after a clean restart only its duplicates are detected, as in Kafka. The
+recovery of a log that was not closed cleanly reads its last segment and restores five.
 
-State   entries are never changed once made: an update is a new entry.
+State   entries are immutable: an update is a new entry.
 Source  Kafka's ProducerSnapshot schema, ProducerStateManager.java, ProducerStateEntry.java.
 """
 
@@ -33,7 +33,7 @@ class CorruptSnapshot(Exception):
 
 
 class BatchMetadata:
-    """One batch of a producer, for finding duplicates."""
+    """One batch of a producer, for detecting duplicates."""
 
     __slots__ = ("last_offset", "last_sequence", "offset_delta", "timestamp")
 
@@ -61,7 +61,7 @@ class BatchMetadata:
 
 
 class CompletedTxn:
-    """A transaction of one producer that a marker at `last_offset` ended."""
+    """A transaction of one producer that was ended by a marker at `last_offset`."""
 
     __slots__ = ("first_offset", "is_aborted", "last_offset", "last_stable_offset", "producer_id")
 
@@ -72,7 +72,7 @@ class CompletedTxn:
         self.first_offset = first_offset
         self.last_offset = last_offset
         self.is_aborted = is_aborted
-        #: The last stable offset once this transaction counts as ended; set when it is applied.
+        #: The last stable offset once this transaction is ended; set when it is applied.
         self.last_stable_offset = -1
 
     def __repr__(self) -> str:
@@ -81,7 +81,9 @@ class CompletedTxn:
 
 
 class ProducerStateEntry:
-    """One producer as the partition last saw it; `batches` are its last five, oldest first."""
+    """The latest state of one producer in the partition; `batches` are its last
+    five, oldest first.
+    """
 
     __slots__ = (
         "batches",
@@ -114,7 +116,7 @@ class ProducerStateEntry:
 
     @property
     def last_offset(self) -> int:
-        """Offset of the last record of data, -1 when there is none."""
+        """The offset of the last data record, -1 if there is none."""
         return self.batches[-1].last_offset if self.batches else -1
 
     @property
@@ -131,7 +133,7 @@ class ProducerStateEntry:
 
 
 def encode_snapshot(entries: Collection[ProducerStateEntry]) -> bytes:
-    """The bytes of a `.snapshot` file."""
+    """Return the content of a `.snapshot` file."""
     payload = bytearray(_COUNT.pack(len(entries)))
     for entry in entries:
         payload += _ENTRY.pack(
@@ -148,9 +150,9 @@ def encode_snapshot(entries: Collection[ProducerStateEntry]) -> bytes:
 
 
 def decode_snapshot(payload: bytes) -> list[ProducerStateEntry]:
-    """The producers of a `.snapshot` file; CorruptSnapshot when it cannot be trusted."""
+    """Return the producers of a `.snapshot` file; raises CorruptSnapshot if it is invalid."""
     if len(payload) < _ENTRIES_AT + _COUNT.size:
-        raise CorruptSnapshot(f"producer snapshot of {len(payload)} bytes is cut off")
+        raise CorruptSnapshot(f"producer snapshot of {len(payload)} bytes is truncated")
     version, crc = _PREFIX.unpack_from(payload)
     if version != _VERSION:
         raise CorruptSnapshot(f"producer snapshot of unknown version {version}")
@@ -178,10 +180,10 @@ def decode_snapshot(payload: bytes) -> list[ProducerStateEntry]:
 def stray_snapshots(
     snapshot_offsets: Iterable[int], segment_base_offsets: Collection[int]
 ) -> list[int]:
-    """The snapshots that an unclean stop left over: to be deleted when a log is opened.
+    """Return the snapshots left over by an unclean shutdown, to be deleted when a log is opened.
 
-    One snapshot belongs to each segment. Of those that belong to none, only the newest stays, and
-    only when it lies beyond the last segment (it was taken when the log was closed).
+    Each segment has one snapshot. Of those without a segment, only the newest is kept, and only if
+    it is beyond the last segment (it was taken when the log was closed).
     """
     strays = sorted(offset for offset in snapshot_offsets if offset not in segment_base_offsets)
     if strays and strays[-1] > max(segment_base_offsets, default=-1):

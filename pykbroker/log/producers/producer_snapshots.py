@@ -1,10 +1,10 @@
-"""The `.snapshot` files of a log, and the producer state that they save.
+"""The `.snapshot` files of a log, and the producer state that they store.
 
     00000000000000000042.snapshot    producer state of the log up to offset 42
 
-State: which snapshots there are; the ProducerStateManager. In: offsets. Out: paths of snapshots
-       that the log must rename or delete.
-Invariant: the state stands for the log up to `map_end_offset`; no snapshot is newer than the log.
+State: the existing snapshots; the ProducerStateManager. In: offsets. Out: paths of snapshots that
+the log must rename or delete.
+Invariant: the state covers the log up to `map_end_offset`; no snapshot is newer than the log.
 Source: ProducerStateManager.takeSnapshot, truncateAndReload, removeStraySnapshots.
 """
 
@@ -30,7 +30,7 @@ _NAME = re.compile(r"[0-9]{20}\.snapshot")
 
 
 class ProducerSnapshots:
-    """Producer state with its files. Raises OSError."""
+    """The producer state of a log and its files. Methods raise OSError on disk errors."""
 
     __slots__ = ("_expiration_ms", "_name", "directory", "files", "manager", "offsets")
 
@@ -45,19 +45,19 @@ class ProducerSnapshots:
         self.offsets: list[int] = []
 
     def found(self, names: Iterable[str]) -> None:
-        """The names of the directory's files: remember the snapshots among them."""
+        """Record the snapshots among the names of the directory's files."""
         self.offsets = sorted(
             int(name[:20]) for name in names if _NAME.fullmatch(name) and int(name[:20]) < 1 << 63
         )
 
     def fresh_copy(self) -> ProducerSnapshots:
-        """An empty state over the same files, for the recovery of one segment."""
+        """Return an empty state over the same files, for the recovery of one segment."""
         copy = ProducerSnapshots(self.files, self.directory, self._name, self._expiration_ms)
         copy.offsets = self.offsets
         return copy
 
     def expire_after(self, producer_id_expiration_ms: int) -> None:
-        """producer.id.expiration.ms changed."""
+        """Apply a change of producer.id.expiration.ms."""
         self._expiration_ms = producer_id_expiration_ms
         self.manager.producer_id_expiration_ms = producer_id_expiration_ms
 
@@ -75,7 +75,7 @@ class ProducerSnapshots:
         self.directory = directory
 
     def take(self, sync: bool = False) -> None:
-        """Write a snapshot at map_end_offset, unless the newest one stands there already."""
+        """Write a snapshot at map_end_offset, unless the newest one is already there."""
         manager = self.manager
         offset = manager.map_end_offset
         if offset > manager.last_snapshot_offset:
@@ -85,7 +85,7 @@ class ProducerSnapshots:
                 insort(self.offsets, offset)
 
     def remove(self, offset: int) -> str | None:
-        """Forget a snapshot; the caller renames or deletes the file that is named."""
+        """Forget a snapshot and return its path; the caller renames or deletes the file."""
         if offset not in self.offsets:
             return None
         self.offsets.remove(offset)
@@ -101,7 +101,7 @@ class ProducerSnapshots:
             self.delete(offset)
 
     def truncate_and_reload(self, log_start_offset: int, end_offset: int) -> None:
-        """State as of the newest usable snapshot at or below end_offset."""
+        """Load the state of the newest usable snapshot at or below end_offset."""
         for offset in list(self.offsets):
             if offset > end_offset or offset <= log_start_offset:
                 self.delete(offset)

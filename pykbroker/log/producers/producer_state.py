@@ -1,21 +1,21 @@
-"""Producers of one partition: their epochs, last five batches and open transactions.
+"""The producers of one partition: their epochs, last five batches and open transactions.
 
-State   producers by id; transactions that are open; transactions that ended above the high
-        watermark; the offset up to which the log has been taken in (`map_end_offset`).
-In      headers of batches with a producer id, in log order; offsets of watermark and log start.
-Out     KafkaError for a batch that must not be appended, the duplicate that it repeats, or a
-        ProducerUpdate to apply; CompletedTxn when a marker ends a transaction; guards of
-        transactions that are being verified (verification.py); snapshot bytes.
+State   producers by id; open transactions; transactions that ended above the high watermark; the
+        offset up to which the log is covered (`map_end_offset`).
+In      headers of batches with a producer id, in log order; high watermark and log start offset.
+Out     for a batch: KafkaError if it must not be appended, the batch that it duplicates, or a
+        ProducerUpdate to apply; CompletedTxn if a marker ends a transaction; guards of transactions
+        that are being verified (verification.py); snapshot bytes.
 Invariants
-    `prepare` changes nothing. `apply` puts a new entry in place of the old, so `undo` (in reverse
+    `prepare` changes nothing. `apply` replaces the old entry with a new one, so `undo` (in reverse
     order, after a failed write) restores the state exactly.
-    The first unstable offset never passes the first offset of an open transaction, nor that of
-    an ended one whose marker lies at or above the high watermark.
+    The first unstable offset never passes the first offset of an open transaction, nor that of an
+    ended one whose marker is at or above the high watermark.
 
-Rules (ProducerAppendInfo.java): a producer that is not known, or has no epoch, may begin at any
-sequence; a new epoch begins at 0; an old epoch is fenced; sequences run on by one and wrap from
-2**31 - 1 to 0; an exact repetition of one of the last five batches is a duplicate. What came by
-replication is believed.
+Rules (ProducerAppendInfo.java): an unknown producer, or one without an epoch, may begin at any
+sequence; a new epoch begins at 0; an old epoch is fenced; sequences increase by one and wrap from
+2**31 - 1 to 0; an exact repetition of one of the last five batches is a duplicate. Replicated
+batches are not checked.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _MAX_EPOCH = 0x7FFF
 
 
 class ProducerUpdate:
-    """What one batch does to the state: `entry` in place of `previous`."""
+    """The effect of one batch on the state: `entry` replaces `previous`."""
 
     __slots__ = ("completed", "entry", "previous", "started")
 
@@ -83,7 +83,7 @@ class ProducerUpdate:
 
 
 class ProducerStateManager:
-    """The producers of one partition; see the module's docstring."""
+    """The producers of one partition."""
 
     def __init__(
         self, partition: str, producer_id_expiration_ms: int = DEFAULT_EXPIRATION_MS
@@ -100,7 +100,9 @@ class ProducerStateManager:
     # -- appending ------------------------------------------------------------------------------
 
     def find_duplicate(self, header: BatchHeader) -> BatchMetadata | None:
-        """The batch among the producer's last five that this one repeats."""
+        """Return the batch among the producer's last five that this one
+        repeats; None if there is none.
+        """
         entry = self.producers.get(header.producer_id)
         if entry is None or entry.producer_epoch != header.producer_epoch:
             return None
@@ -120,11 +122,12 @@ class ProducerStateManager:
         transaction_version: int = 0,
         guard: VerificationGuard | None = None,
     ) -> ProducerUpdate | None:
-        """What appending this batch at `base_offset` will do; KafkaError when it must not be.
+        """Return the effect of appending this batch at `base_offset`; raises
+        KafkaError if not allowed.
 
-        None for a control batch without records: its transaction has been cleaned away.
-        `transaction_version` is a marker's. With a `guard`, a batch that opens a transaction must
-        have been verified; without one, nothing is verified.
+        None for a control batch without records, whose transaction was removed by compaction.
+        `transaction_version` is that of a marker. With a `guard`, a batch that opens a transaction
+        must have been verified; without one, nothing is verified.
         """
         entry = self.producers.get(header.producer_id)
         if header.attributes & CONTROL_BIT:
@@ -146,8 +149,9 @@ class ProducerStateManager:
         last_offset: int,
         max_timestamp: int,
     ) -> ProducerUpdate | None:
-        """As `prepare`, of a client's batch without a transaction that goes on where the producer
-        was, in the epoch in which it was; None for any other."""
+        """Like `prepare`, for a client's non-transactional batch that continues the producer's
+        sequence in the same epoch; None for any other batch.
+        """
         entry = self.producers.get(producer_id)
         if (
             entry is None
@@ -264,7 +268,9 @@ class ProducerStateManager:
         return ProducerUpdate(updated, entry, -1, completed)
 
     def apply(self, update: ProducerUpdate) -> CompletedTxn | None:
-        """Make it so; the transaction that a marker ended, for the transaction index if aborted."""
+        """Apply an update; return the transaction that a marker ended, for
+        the transaction index if aborted.
+        """
         entry = update.entry
         self.producers[entry.producer_id] = entry
         if update.started >= 0:
@@ -277,7 +283,7 @@ class ProducerStateManager:
         return completed
 
     def undo(self, update: ProducerUpdate) -> None:
-        """Take back the update applied last: its batch was not written after all."""
+        """Undo the last applied update, because its batch was not written."""
         producer_id = update.entry.producer_id
         if update.previous is None:
             self.producers.pop(producer_id, None)
@@ -344,9 +350,10 @@ class ProducerStateManager:
     def start_verification(
         self, producer_id: int, sequence: int, epoch: int, supports_epoch_bump: bool, now_ms: int
     ) -> VerificationGuard | None:
-        """The guard with which the producer may open a transaction once it is verified.
+        """Return the guard with which the producer may open a transaction once it is verified.
 
-        None: it is open already. KafkaError(INVALID_PRODUCER_EPOCH): the producer is fenced.
+        None if it is already open. Raises KafkaError(INVALID_PRODUCER_EPOCH) if the producer is
+        fenced.
         """
         entry = self.producers.get(producer_id)
         if entry is not None and epoch < entry.producer_epoch:
@@ -360,7 +367,7 @@ class ProducerStateManager:
         return self.verifications.start(producer_id, sequence, epoch, supports_epoch_bump, now_ms)
 
     def first_unstable_offset(self) -> int | None:
-        """Where the last stable offset has to stop; None when no transaction holds it."""
+        """Return the upper bound of the last stable offset; None if no transaction limits it."""
         ongoing = next(iter(self._ongoing), None)
         unreplicated = min(self._unreplicated) if self._unreplicated else None
         if ongoing is None or unreplicated is None:
@@ -379,7 +386,7 @@ class ProducerStateManager:
         return now_ms - entry.last_timestamp > max_timeout_ms + LATE_BUFFER_MS
 
     def on_high_watermark(self, high_watermark: int) -> None:
-        """Transactions whose markers are below it are stable now."""
+        """Mark the transactions whose markers are below the high watermark as stable."""
         if self._unreplicated:
             self._unreplicated = {
                 first: last for first, last in self._unreplicated.items() if last >= high_watermark
@@ -399,7 +406,7 @@ class ProducerStateManager:
         return list(self.producers.values())
 
     def remove_expired(self, now_ms: int) -> int:
-        """Forget producers that were silent for too long; how many they were."""
+        """Remove producers that have been silent for too long; return how many."""
         expired = [
             producer_id
             for producer_id, entry in self.producers.items()
@@ -417,7 +424,7 @@ class ProducerStateManager:
         )
 
     def clear(self, map_end_offset: int) -> None:
-        """As for a log without producers that ends at `map_end_offset`."""
+        """Reset the state to that of a log without producers that ends at `map_end_offset`."""
         self.producers.clear()
         self._ongoing.clear()
         self._unreplicated.clear()
@@ -425,11 +432,11 @@ class ProducerStateManager:
         self.last_snapshot_offset = map_end_offset
 
     def load(self, entries: Iterable[ProducerStateEntry], offset: int) -> None:
-        """Begin again from a snapshot taken at `offset`.
+        """Replace the state by that of a snapshot taken at `offset`.
 
-        Expired producers come along, until `remove_expired` is called: one that sends records of
-        old timestamps may be about to repeat its last batch (Kafka leaves it out, and the batch is
-        stored twice).
+        Expired producers are included until `remove_expired` is called, because one that sends
+        records with old timestamps may be about to repeat its last batch. (Kafka omits them and
+        then stores the batch twice.)
         """
         self.clear(offset)
         for entry in entries:
@@ -439,12 +446,12 @@ class ProducerStateManager:
         self._ongoing = dict(sorted(self._ongoing.items()))
 
     def snapshot_bytes(self) -> bytes:
-        """The content of `<map_end_offset>.snapshot`."""
+        """Return the content of `<map_end_offset>.snapshot`."""
         return encode_snapshot(self.producers.values())
 
 
 def _is_open(entry: ProducerStateEntry | None, epoch: int) -> bool:
-    """The producer has a transaction open in this very epoch."""
+    """Return whether the producer has an open transaction in exactly this epoch."""
     return (
         entry is not None and entry.current_txn_first_offset >= 0 and entry.producer_epoch == epoch
     )

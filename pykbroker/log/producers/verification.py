@@ -1,16 +1,17 @@
 """Which producers may open a transaction in a partition: verification guards (KIP-890).
 
-    no entry   --- start: a guard is handed out, the coordinator is asked ---> VERIFYING
-    VERIFYING  --- append with this guard: the transaction is open ----------> no entry
-    VERIFYING  --- end marker: the coordinator's late answer is void --------> no entry
+    no entry   --- start: a guard is issued, the coordinator is asked -------> VERIFYING VERIFYING
+               --- append with this guard: the transaction is open ----------> no entry VERIFYING
+               --- end marker: the coordinator's late answer is void --------> no entry
 
-A transactional batch opens a transaction only with the guard of the entry. Without that, a batch
-that arrives after its transaction was aborted would open one that nobody ends. A marker leaves the
-entry of the transaction that follows it (transaction version 2: it has the marker's epoch).
+A transactional batch opens a transaction only with the guard of the entry. Otherwise a batch that
+arrives after its transaction was aborted would open one that is never ended. A marker does not
+remove the entry of the transaction that follows it (transaction version 2: it has the marker's
+epoch).
 
-State  one entry for each producer id that is being verified; it holds the lowest sequence that it
-       has seen, and higher ones wait until that one is appended.
-In     `start` (a request), `note_append` (what was appended), `remove_expired`.
+State  one entry for each producer id that is being verified; it holds the lowest sequence seen, and
+       higher ones wait until that one is appended.
+In     `start` (a request), `note_append` (an appended batch), `remove_expired`.
 Out    guards; KafkaError for a batch that must not be appended.
 Source Kafka's VerificationStateEntry.java, UnifiedLog.java, ProducerAppendInfo.java.
 """
@@ -27,7 +28,7 @@ class VerificationGuard:
     __slots__ = ()
 
 
-#: The guard of an append that must be verified and is not: it matches no entry.
+#: The guard of an append that must be verified but was not: it matches no entry.
 UNVERIFIED = VerificationGuard()
 
 
@@ -46,7 +47,7 @@ class VerificationEntry:
         self.started_ms = started_ms
 
     def note_sequence(self, sequence: int, epoch: int) -> None:
-        """Another batch waits for the same verification."""
+        """Record another batch that waits for the same verification."""
         if epoch > self.epoch:
             self.epoch = epoch
             self.lowest_sequence = sequence
@@ -55,7 +56,7 @@ class VerificationEntry:
 
 
 class Verifications:
-    """The entries of one partition; see the module's text."""
+    """The verifications in progress of one partition."""
 
     __slots__ = ("entries",)
 
@@ -65,7 +66,7 @@ class Verifications:
     def start(
         self, producer_id: int, sequence: int, epoch: int, supports_epoch_bump: bool, now_ms: int
     ) -> VerificationGuard:
-        """The guard for a batch of this producer; the one that others wait with, if any do."""
+        """Return the guard for a batch of this producer: the pending one if there is one."""
         entry = self.entries.get(producer_id)
         if entry is None:
             entry = VerificationEntry(sequence, epoch, supports_epoch_bump, now_ms)
@@ -75,7 +76,7 @@ class Verifications:
         return entry.guard
 
     def check_guard(self, producer_id: int, guard: VerificationGuard) -> None:
-        """KafkaError(INVALID_TXN_STATE) unless `guard` is that of the producer's entry."""
+        """Raise KafkaError(INVALID_TXN_STATE) unless `guard` is that of the producer's entry."""
         entry = self.entries.get(producer_id)
         if entry is None or entry.guard is not guard:
             raise KafkaError(
@@ -83,7 +84,7 @@ class Verifications:
             )
 
     def check_sequence(self, header: BatchHeader, has_batches: bool, where: str) -> None:
-        """KafkaError(OUT_OF_ORDER_SEQUENCE_NUMBER) when a lower sequence has to come first.
+        """Raise KafkaError(OUT_OF_ORDER_SEQUENCE_NUMBER) if a lower sequence has to come first.
 
         has_batches: the partition remembers batches of this producer.
         """
@@ -104,7 +105,7 @@ class Verifications:
         )
 
     def note_append(self, header: BatchHeader) -> None:
-        """A transactional batch was appended: the transaction is open, or over."""
+        """Record that a transactional batch was appended: the transaction is open, or ended."""
         entry = self.entries.get(header.producer_id)
         if entry is None:
             return
@@ -113,7 +114,7 @@ class Verifications:
             del self.entries[header.producer_id]
 
     def remove_expired(self, now_ms: int, expiration_ms: int) -> None:
-        """Forget verifications that were never finished."""
+        """Remove verifications that were never completed."""
         if self.entries:
             self.entries = {
                 producer_id: entry

@@ -1,1 +1,1 @@
-"""Opening a log that a crash may have left behind: in the node, or in worker processes."""
+"""Opening a log, after a crash if necessary: in the node, or in worker processes."""

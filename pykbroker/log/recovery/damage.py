@@ -1,11 +1,11 @@
-"""What recovery finds in a log that is not as appending makes it, and what it says of that.
+"""The kinds of damage that recovery finds in a log, and their descriptions.
 
-    bytes that are no batch, or whose checksum is wrong     cut, with all that follows: `CutReport`
-    whole batches of offsets that cannot be in their place  `OffsetsOutOfPlace`: nothing is cut
-    whole batches of offsets beyond 31 bits of the segment  `OffsetsOverflow`: it is split
-    a synced segment that ends within a batch               `ends_torn`: reading goes on behind it
+    bytes that are no batch, or whose checksum is wrong     cut, with all that follow: `CutReport`
+    intact batches whose offsets are impossible there       `OffsetsOutOfPlace`: nothing is cut
+    intact batches whose offsets exceed 31 bits             `OffsetsOverflow`: it is split
+    a synced segment that ends within a batch               `ends_torn`: reading resumes after it
 
-State   none. In: a segment, a position in it. Out: exceptions, and a text for the log of the node.
+State   none. In: a segment, a position in it. Out: exceptions, and text for the node's log.
 """
 
 from __future__ import annotations
@@ -27,21 +27,23 @@ from pykbroker.protocol.stored_batch import has_right_crc
 if TYPE_CHECKING:
     from pykbroker.log.segments.segment import Segment
 
-#: How far behind a bad place sound batches are looked for where its length leads to none.
+#: How far to search for intact batches after a bad place whose length leads to none.
 SEARCHED_BYTES: Final = 64 << 20
-#: What is left of a batch that the end of its file cut off; readers look no further for more.
+#: The remainder of a batch that was cut off by the end of its file; readers stop there.
 TORN_BYTES: Final = 4 << 20
 _CHUNK_BYTES: Final = 1 << 20
-#: Where a batch may begin: an offset below 2^48, a length of 14 to 2^24, magic 0 to 2.
+#: Possible starts of a batch: an offset below 2^48, a length of 14 to 2^24, magic 0 to 2.
 MAYBE_BATCH = re.compile(rb"(?=\0\0.{6}(?!\0\0\0[\0-\x0d])\0.{3}.{4}[\0-\2])", re.DOTALL)
 
 
 class OffsetsOutOfPlace(Exception):
-    """A sound batch whose offsets are not those of its place: a person has to look at the log."""
+    """An intact batch with impossible offsets for its position; an operator has
+    to inspect the log.
+    """
 
     def __init__(self, path: str, position: int, header: BatchHeader, reason: str) -> None:
         super().__init__(
-            f"{path}: the batch at position {position} is whole, but its offsets "
+            f"{path}: the batch at position {position} is intact, but its offsets "
             f"{header.base_offset} to {header.last_offset} {reason}"
         )
         self.path = path
@@ -57,7 +59,9 @@ class OffsetsOverflow(Exception):
 
 
 class CutReport(NamedTuple):
-    """What recovery removes from a segment; the last three are of the sound batches in it."""
+    """What recovery removes from a segment; the last three fields describe
+    the intact batches in it.
+    """
 
     position: int
     size_bytes: int
@@ -68,19 +72,19 @@ class CutReport(NamedTuple):
 
     def __str__(self) -> str:
         removed = (
-            f"cutting {self.size_bytes} bytes from position {self.position} on, "
+            f"removing {self.size_bytes} bytes from position {self.position} on, "
             f"offset {self.from_offset} and up"
         )
         if not self.sound_batches:
             return removed
         return (
-            f"{removed}; among them are {self.sound_batches} sound batches behind the bad one, "
+            f"{removed}; among them are {self.sound_batches} intact batches after the bad one, "
             f"offsets {self.sound_first} to {self.sound_last}"
         )
 
 
 def report_cut(segment: Segment, position: int, from_offset: int) -> CutReport:
-    """Look at what stands behind the bad place at `position`, before it is cut off."""
+    """Inspect the bytes after the bad place at `position`, before they are cut off."""
     sound, first, last = 0, -1, -1
     for header in _sound_behind(segment, position, from_offset):
         first = header.base_offset if not sound else first
@@ -90,7 +94,9 @@ def report_cut(segment: Segment, position: int, from_offset: int) -> CutReport:
 
 
 def sound_header_at(segment: Segment, position: int) -> BatchHeader | None:
-    """The header of the whole batch with a right checksum that begins at `position`."""
+    """Return the header of the complete batch with a valid checksum at
+    `position`; None if there is none.
+    """
     remaining = segment.size - position
     head = segment.file.pread(min(RECORD_BATCH_OVERHEAD, remaining), position)
     head += bytes(RECORD_BATCH_OVERHEAD - len(head))
@@ -108,12 +114,12 @@ def sound_header_at(segment: Segment, position: int) -> BatchHeader | None:
 
 
 def ends_torn(segment: Segment, position: int) -> bool:
-    """Whether what begins at the bad `position` is the last that the segment holds."""
+    """Return whether the bad batch at `position` is the last one in the segment."""
     return segment.size - position <= TORN_BYTES and _next_sound(segment, position, 0) is None
 
 
 def end_before(segment: Segment, position: int) -> int:
-    """The offset after the last batch that ends at or before `position`."""
+    """Return the offset after the last batch that ends at or before `position`."""
     end = segment.base_offset
     for _, header in segment.headers_from(0, position):
         end = header.next_offset
@@ -121,7 +127,7 @@ def end_before(segment: Segment, position: int) -> int:
 
 
 def _sound_behind(segment: Segment, bad: int, from_offset: int) -> Iterator[BatchHeader]:
-    """The sound batches behind the bad place, up to the next bad one."""
+    """Yield the intact batches after the bad place, up to the next bad one."""
     position = _next_sound(segment, bad, from_offset)
     while position is not None and position < segment.size:
         header = sound_header_at(segment, position)
@@ -132,7 +138,7 @@ def _sound_behind(segment: Segment, bad: int, from_offset: int) -> Iterator[Batc
 
 
 def _next_sound(segment: Segment, bad: int, from_offset: int) -> int | None:
-    """Where the next sound batch begins that may belong behind `from_offset`."""
+    """Return the position of the next intact batch that may follow `from_offset`."""
     size = LOG_OVERHEAD + int.from_bytes(segment.file.pread(LOG_OVERHEAD, bad)[8:12], "big")
     if size >= LOG_OVERHEAD and bad + size < segment.size:
         header = sound_header_at(segment, bad + size)

@@ -1,18 +1,18 @@
-"""Reading a partition's directory: whatever a crash left behind becomes sound segments.
+"""Reads a partition's directory and turns whatever a crash left behind into valid segments.
 
     *.deleted             unlinked
     *.cleaned             unlinked, with every *.swap at or above the lowest of them
     *.swap                a finished compaction: replaces the segments that it covers
     index without a .log  unlinked
     .log without an index, or with one of a wrong size: checked and indexed again
-    unclean shutdown      every batch from the recovery point on is checked; at the first bad
-                          one the segment is cut and the segments behind it are thrown away
+    unclean shutdown      every batch from the recovery point on is checked; at the first bad one
+                          the segment is cut, and the segments after it are deleted
     offsets that are more than 31 bits apart in a .log      it is split (segment_split.py)
 
-In:    the directory, what the checkpoints say, whether the shutdown was clean.
-Out:   segments, the log's bounds, leader epochs and producers: what recovery.py makes a log of.
-Invariants: the same directory read twice gives the same; a clean one is not scanned. What is sound
-       stays (damage.py): OffsetsOutOfPlace where that takes a person to look.
+In:    the directory, the checkpoints' entries, whether the shutdown was clean.
+Out:   segments, the log's bounds, leader epochs and producers, for opening.py.
+Invariants: reading the same directory twice gives the same result; a clean one is not scanned.
+       Intact data is kept (damage.py); OffsetsOutOfPlace if that takes an operator's decision.
 Source: Kafka's LogLoader.java.
 """
 
@@ -54,7 +54,7 @@ SNAPSHOT_DELETED = ".checkpoint.deleted"
 
 
 class LogLoader:
-    """One opening of one directory; see the module."""
+    """One opening of one directory."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class LogLoader:
         """Segments that a crash kept from being deleted as a whole."""
 
     def load(self) -> int:
-        """Returns the log end offset; segments, log start, epochs and producers stand then."""
+        """Load the directory and return the log end offset; the other results are attributes."""
         self.finish_interrupted_work()
         end_offset = self.load_all_segments()
         first = self.segments.first.base_offset
@@ -117,7 +117,7 @@ class LogLoader:
                 self.deleted.add(offset_of(name))
         lowest_cleaned = min((offset_of(name) for name in cleaned), default=END_OF_TIME)
         for name in swaps:
-            if offset_of(name) >= lowest_cleaned:  # a swap that was not complete
+            if offset_of(name) >= lowest_cleaned:  # an incomplete swap
                 self.unlink(name)
         for name in cleaned:
             self.unlink(name)
@@ -126,7 +126,7 @@ class LogLoader:
             self.finish_swap(swaps)
 
     def finish_swap(self, swaps: list[str]) -> None:
-        """The segments that the compacted ones cover go, then these take their names."""
+        """Delete the segments that the compacted ones replace, then give these their names."""
         low, high = END_OF_TIME, -1
         for name in swaps:
             if name.endswith(LOG_SUFFIX + SWAP_SUFFIX):
@@ -154,7 +154,9 @@ class LogLoader:
     # -- segments -------------------------------------------------------------------------------
 
     def load_all_segments(self) -> int:
-        """And split those that overflow, as often as it takes; returns the log end offset."""
+        """Load the segments, splitting those that overflow until none does;
+        return the log end offset.
+        """
         while True:
             try:
                 self.load_segments()
@@ -188,7 +190,7 @@ class LogLoader:
                 if fault is not None and not self.is_recovered_anyway(segment):
                     _log.warning("%s: %s; rebuilding its indexes", segment.file.path, fault)
                     self.recover(segment, cuts=False)
-                    segment.sync()  # it lies below the recovery point: no flush comes by
+                    segment.sync()  # it is below the recovery point, so no flush includes it
                 self.segments.add(segment)
         self.require_no_overflow()
         if len(self.segments):
@@ -197,7 +199,9 @@ class LogLoader:
             self.tell_losses(orphaned)
 
     def require_no_overflow(self) -> None:
-        """OffsetsOverflow; only closed segments with a long way to the next one are looked into."""
+        """Raise OffsetsOverflow for a segment that overflows; only closed segments with a distant
+        successor are checked.
+        """
         for segment in self.segments:
             following = self.segments.higher(segment.base_offset)
             if (
@@ -212,7 +216,9 @@ class LogLoader:
             raise OffsetsOverflow(segment, end_offset - 1)
 
     def tell_losses(self, orphaned: list[int]) -> None:
-        """Closed segments whose log file is gone or empty: what can be seen without scanning."""
+        """Report closed segments whose log file is missing or empty, which is
+        visible without scanning.
+        """
         emptied = [
             s.base_offset for s in self.segments if not s.size and s is not self.segments.last
         ]
@@ -220,7 +226,7 @@ class LogLoader:
             following = self.segments.higher(base)
             if following is not None and self.segments.first.base_offset <= base:
                 _log.error(
-                    "%s: %s is gone or empty: offsets %d to %d are lost",
+                    "%s: %s is missing or empty: offsets %d to %d are lost",
                     self.topic_partition,
                     segment_path(self.directory, base),
                     base,
@@ -228,9 +234,11 @@ class LogLoader:
                 )
 
     def tell_lost_start(self, orphaned: list[int]) -> None:
-        """The first segments are gone by another hand: nothing of ours deletes a log file alone.
+        """Report that the first segments were deleted from outside: pykbroker
+        never deletes a log file alone.
 
-        After a clean stop the checkpoints say where the log began, too: they move with its start.
+        After a clean shutdown the checkpoints also tell where the log began, because they follow
+        its start.
         """
         first = self.segments.first.base_offset
         known = [base for base in orphaned if base not in self.deleted]
@@ -242,7 +250,7 @@ class LogLoader:
         began = max(min(known, default=first), self.log_start_offset)
         if began < first:
             _log.error(
-                "%s: the log files before %s are gone: offsets %d to %d are lost",
+                "%s: the log files before %s are missing: offsets %d to %d are lost",
                 self.topic_partition,
                 self.segments.first.file.path,
                 began,
@@ -253,7 +261,7 @@ class LogLoader:
         return not self.is_clean and segment.base_offset >= self.recovery_point
 
     def index_fault(self, segment: Segment, sizes: dict[str, int]) -> str | None:
-        """Why the indexes of the segment cannot be right, from their sizes alone."""
+        """Return why the indexes of the segment cannot be valid, judging by their sizes alone."""
         for index in (segment.offset_index, segment.time_index):
             name = os.path.basename(index.path)
             size = sizes.get(name)
@@ -270,14 +278,14 @@ class LogLoader:
         return None
 
     def recover(self, segment: Segment, limit: int = END_OF_TIME, *, cuts: bool = True) -> int:
-        """Check one segment with producer state as of its start; returns the bytes cut."""
+        """Check one segment with producer state as of its start; return the number of bytes cut."""
         snapshots = self.snapshots.fresh_copy()
         rebuild_producer_state(snapshots, self.segments, self.log_start_offset, segment.base_offset)
         cut = recover_segment(segment, snapshots, self.epochs, limit, cuts=cuts)
         # The next segment starts from here instead of scanning this one again.
         snapshots.take()
-        # If this is the end of the log, the log keeps this state: a snapshot has the last batch of
-        # each producer alone, and a client may repeat any of the last five.
+        # If this is the end of the log, the log keeps this state: a snapshot holds only the last
+        # batch of each producer, but a client may repeat any of the last five.
         self.snapshots.manager = snapshots.manager
         return cut
 
@@ -302,10 +310,11 @@ class LogLoader:
                 self.tell_hole(segment, later[0])
 
     def tell_hole(self, segment: Segment, following: Segment) -> None:
-        """A power failure may lose the pages of a file and keep those of one written later.
+        """Report a hole: a power failure may lose pages of a file and keep
+        those of a file written later.
 
-        The log goes on behind such a hole, as in Kafka: it cannot be told for sure from what
-        compaction left, and what stands there was acknowledged.
+        The log continues after such a hole, as in Kafka: it cannot be distinguished with certainty
+        from the result of compaction, and the records after it were acknowledged.
         """
         end = segment.next_offset()
         if end != following.base_offset:
@@ -319,18 +328,18 @@ class LogLoader:
             )
 
     def remove_behind(self, cut: Segment, later: list[Segment]) -> None:
-        """Of the segments behind a bad batch nothing can stay: a log has no holes."""
+        """Delete the segments after a bad batch, because a log has no holes."""
         for lost in later:
             header = sound_header_at(lost, 0) if lost.size else None
             _log.log(
                 logging.WARNING if header is None else logging.ERROR,
-                "%s: deleting %s behind the bad bytes of %s: %d bytes, offset %d and up, which %s",
+                "%s: deleting %s after the bad bytes of %s: %d bytes, offset %d and up, which %s",
                 self.topic_partition,
                 lost.file.path,
                 cut.file.path,
                 lost.size,
                 lost.base_offset,
-                "begin with no sound batch" if header is None else "begin with a sound batch",
+                "begin with no intact batch" if header is None else "begin with an intact batch",
             )
             self.remove(lost)
 
@@ -342,14 +351,14 @@ class LogLoader:
         self.snapshots.delete(segment.base_offset)
 
     def find_end_offset(self) -> int:
-        """Of the last segment; there is one afterwards."""
+        """Return the end offset of the last segment, creating one if there is none."""
         if len(self.segments):
             end_offset = self.end_of_last_segment()
             if end_offset >= self.log_start_offset:
                 return end_offset
             if self.is_clean and self.recovery_point <= end_offset:
                 _log.error(
-                    "%s: the checkpointed log start offset %d is not believed: %s ends at %d, and "
+                    "%s: the checkpointed log start offset %d is ignored: %s ends at %d, and "
                     "nothing of it is lost",
                     self.topic_partition,
                     self.log_start_offset,
@@ -376,7 +385,9 @@ class LogLoader:
         return self.log_start_offset
 
     def end_of_last_segment(self) -> int:
-        """A clean shutdown may still lie: an index or a log that does not parse is recovered."""
+        """Return the end of the last segment. Even after a clean shutdown, an index or a log that
+        does not parse is recovered.
+        """
         last = self.segments.last
         try:
             end_offset = last.next_offset()
@@ -391,7 +402,7 @@ class LogLoader:
 
 
 def segment_end(segment: Segment) -> int:
-    """The offset after its last batch that can be found, without its indexes."""
+    """Return the offset after the last batch that can be found without the indexes."""
     end = segment.base_offset
     with contextlib.suppress(CorruptSegment):
         for _, header in segment.headers_from(0):

@@ -1,7 +1,7 @@
-"""Opening a partition's log, after a crash too: here, or first mended by a worker process.
+"""Opens a partition's log, recovering it if necessary: here, or first in a worker process.
 
-In:    the directory, what the checkpoints say, whether the shutdown was clean. Out: a PartitionLog.
-Invariant: the same directory opened twice gives the same log (log_loader.py).
+In:    the directory, the checkpoints' entries, whether the shutdown was clean. Out: a PartitionLog.
+Invariant: opening the same directory twice gives the same log (log_loader.py).
 """
 
 from __future__ import annotations
@@ -39,9 +39,10 @@ def open_log(
     jitter: Callable[[int], int] | None = None,
     producer_id_expiration_ms: int = DEFAULT_PRODUCER_EXPIRATION_MS,
 ) -> PartitionLog:
-    """Open or create the log in `directory`. OSError; OffsetsOutOfPlace, which changes nothing.
+    """Open or create the log in `directory`. Raises OSError, or
+    OffsetsOutOfPlace, which changes nothing.
 
-    is_contiguous: the topic was never compacted, so that a gap between segments is told as a loss.
+    is_contiguous: the topic was never compacted, so a gap between segments is reported as a loss.
     """
     if not files.is_dir(directory):
         files.mkdir(directory)
@@ -59,7 +60,7 @@ def open_log(
     )
     end_offset = loader.load()
     if recovery_point > end_offset:
-        lost = f"{end_offset} but was synced up to {recovery_point}: what is between is lost"
+        lost = f"{end_offset} but was synced up to {recovery_point}: the records between are lost"
         _log.error("%s: %s ends at offset %s", topic_partition, directory, lost)
     return PartitionLog(
         files=files,
@@ -81,7 +82,7 @@ def open_log(
 
 
 class RecoveryTask(NamedTuple):
-    """The recovery of one log, as it is told to a worker process."""
+    """The recovery of one log, as sent to a worker process."""
 
     directory: str
     topic: str
@@ -98,7 +99,7 @@ class RecoveryTask(NamedTuple):
 
 
 def recover_and_close(files: Files, task: RecoveryTask) -> int:
-    """Check a log as after a crash and leave it as after a clean stop; its end offset."""
+    """Recover a log and close it cleanly; return its end offset."""
     config = TopicConfig.default(
         segment_bytes=str(task.segment_bytes),
         segment_index_bytes=str(task.segment_index_bytes),
@@ -121,7 +122,7 @@ def recover_and_close(files: Files, task: RecoveryTask) -> int:
 
 
 def unflushed_bytes(files: Files, directory: str, recovery_point: int) -> int:
-    """How much of a log its recovery has to read."""
+    """Return how many bytes of a log its recovery has to read."""
     sizes = {
         offset_of(name): size
         for name, size in files.list_sizes(directory).items()

@@ -1,8 +1,9 @@
-"""Recovers logs with much unflushed data in worker processes, before a node serves.
+"""Recovers logs with much unflushed data in worker processes, before a node serves clients.
 
 In      RecoveryTask, the biggest first. Out: the end offsets of the logs that were recovered.
-State   one run: the tasks that wait, the workers. A worker that dies ends its share; what it had
-        in hand is left out, and so is a log whose recovery failed: the caller recovers them itself.
+State   one run: the waiting tasks and the workers. A worker that dies is not replaced. Its current
+        log, and any log whose recovery failed, are left out of the result: the caller recovers them
+        itself.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _log = logging.getLogger(__name__)
 
 
 class RecoveryPool:
-    """One run of recover_many: the tasks that wait, and what was recovered."""
+    """One run of recover_many: the waiting tasks, and the recovered logs."""
 
     def __init__(self, tasks: Sequence[RecoveryTask]) -> None:
         self._waiting = sorted(tasks, key=lambda task: task.size_bytes)
@@ -31,11 +32,11 @@ class RecoveryPool:
         self.recovered: dict[str, int] = {}
 
     def take(self) -> RecoveryTask | None:
-        """The biggest of the tasks that wait."""
+        """Take the largest of the waiting tasks."""
         return self._waiting.pop() if self._waiting else None
 
     def finished(self, task: RecoveryTask, answer: Mapping[str, object]) -> None:
-        """A worker has answered."""
+        """Handle the answer of a worker."""
         self._done_bytes += task.size_bytes
         end_offset = answer.get("end_offset")
         if isinstance(end_offset, int):
@@ -53,7 +54,7 @@ class RecoveryPool:
             _log.error("Recovery of %s in a worker failed: %s", task.directory, answer)
 
     async def feed_worker(self, environment: Environment) -> None:
-        """Drive one worker process until no task is left, or until it dies."""
+        """Drive one worker process until no task is left or it dies."""
         process = environment.background.process(PROCESS_MODULE)
         try:
             while (task := self.take()) is not None:
@@ -73,7 +74,7 @@ class RecoveryPool:
 async def recover_many(
     environment: Environment, tasks: Sequence[RecoveryTask], workers: int
 ) -> Mapping[str, int]:
-    """Recover logs in parallel; directory -> end offset of those that were recovered."""
+    """Recover logs in parallel; return {directory: end offset} of those that were recovered."""
     pool = RecoveryPool(tasks)
     started_ns = environment.clock.monotonic_ns()
     count = min(workers, len(tasks), environment.background.processors)

@@ -1,9 +1,10 @@
 """The worker process that recovers logs with much unflushed data after a crash.
 
-    in    {RecoveryTask as a JSON array}                one a line, on its standard input
-    out   {"end_offset": 42} | {"failed": "message"}    one a line, on its standard output
+    in    {RecoveryTask as a JSON array}                one per line, on its standard input
+    out   {"end_offset": 42} | {"failed": "message"}    one per line, on its standard output
 
-State   none between tasks. It ends at the end of its input, so also when its parent is gone.
+State   none between tasks. The process ends at the end of its input, including when its parent is
+        gone.
 Run     by environment/real/worker_process.py, for recovery_driver.py
 """
 
@@ -17,13 +18,13 @@ from pykbroker.log.recovery.opening import RecoveryTask, recover_and_close
 
 
 def serve(files: Files, lines: TextIO, out: TextIO) -> None:
-    """The worker: do the tasks of `lines` until they end."""
+    """Run the tasks of `lines` until the end of input."""
     for line in lines:
         try:
             answer: dict[str, object] = {
                 "end_offset": recover_and_close(files, RecoveryTask(*json.loads(line)))
             }
-        except Exception as fault:  # the parent tries again and meets it with all it knows
+        except Exception as fault:  # the parent retries, and reports the failure with more context
             answer = {"failed": f"{type(fault).__name__}: {fault}"}
         out.write(json.dumps(answer) + "\n")
         out.flush()

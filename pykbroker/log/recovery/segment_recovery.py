@@ -1,11 +1,11 @@
-"""Making a segment right again from its batches.
+"""Repairs a segment from its batches.
 
-Every batch is checked, the torn tail cut, indexes and producer state are built anew.
+Every batch is checked, a torn tail is cut, and indexes and producer state are rebuilt.
 
 In:  a segment as found, producer state as of its base offset, the leader epochs so far.
-Out: the bytes that were cut. Invariants: afterwards the log file holds valid batches only, with
-     ascending offsets, and the indexes are what appending them would have made. Nothing is cut but
-     what is no batch or has a wrong checksum, and what follows it.
+Out: the bytes that were cut. Invariants: afterwards the log file holds only valid batches with
+ascending offsets, and the indexes are those that appending would have produced. Only bytes that are
+no batch or have a wrong checksum, and what follows them, are cut.
 Source: LogSegment.recover, UnifiedLog.rebuildProducerState.
 """
 
@@ -47,10 +47,10 @@ END_OF_TIME = 0x7FFF_FFFF_FFFF_FFFF
 def valid_batches(
     segment: Segment, limit: int = END_OF_TIME
 ) -> Iterator[tuple[int, BatchHeader, memoryview]]:
-    """(position, header, bytes) of the batches up to the first that is cut off or damaged.
+    """Yield (position, header, bytes) of the batches up to the first that is incomplete or damaged.
 
-    Gaps between their offsets are right: compaction leaves them, here or where they come from. At
-    `limit` the next segment begins. OffsetsOutOfPlace, OffsetsOverflow: see damage.py.
+    Gaps between their offsets are allowed: compaction leaves them, here or on the leader. The next
+    segment begins at `limit`. Raises OffsetsOutOfPlace and OffsetsOverflow (damage.py).
     """
     position = 0
     end = segment.size
@@ -109,10 +109,10 @@ def recover_segment(
     *,
     cuts: bool = True,
 ) -> int:
-    """Check, cut and rebuild; returns the number of bytes that were cut from the log file.
+    """Check, cut and rebuild; return the number of bytes cut from the log file.
 
-    Without `cuts` damage is only told: a segment that was synced lacks no more than its indexes.
-    OffsetsOutOfPlace and OffsetsOverflow leave the log file as it was.
+    Without `cuts`, damage is only reported: a segment that was synced lacks only its indexes. On
+    OffsetsOutOfPlace and OffsetsOverflow the log file is not changed.
     """
     reset_indexes(segment)
     segment.txn_index.reset()
@@ -139,8 +139,8 @@ def recover_segment(
         level = logging.ERROR if report.sound_batches else logging.WARNING
         _log.log(level, "Found bad bytes in log segment %s: %s", segment.file.path, report)
         segment.file.truncate(valid_bytes)
-        # Now: the segment may lie below the recovery point before anything syncs it again, and
-        # after a power failure nobody would look for the bad bytes once more.
+        # Sync now: the segment may be below the recovery point before anything syncs it again, and
+        # after a power failure the bad bytes would not be looked for once more.
         segment.file.sync()
         segment.size = valid_bytes
     finish_indexes(segment)
@@ -150,22 +150,22 @@ def recover_segment(
 def apply_producer(
     producers: ProducerStateManager, header: BatchHeader, batch: Buffer
 ) -> CompletedTxn | None:
-    """What was written once is believed (origin REPLICATION)."""
+    """Apply a batch without checks, because it was written before (origin REPLICATION)."""
     if header.producer_id < 0:
         return None
     try:
         update = producers.prepare(header, batch, header.base_offset, REPLICATION)
     except KafkaError as fault:
-        _log.warning("%s: ignored in the state of its producer: %s", header, fault.message)
+        _log.warning("%s: ignored in its producer's state: %s", header, fault.message)
         return None
-    except CorruptBatch as fault:  # its checksum is right: it was written so
-        _log.warning("%s: ignored in the state of its producer: %s", header, fault)
+    except CorruptBatch as fault:  # its checksum is valid: it was written like this
+        _log.warning("%s: ignored in its producer's state: %s", header, fault)
         return None
     return producers.apply(update) if update is not None else None
 
 
 def rebuild_indexes(segment: Segment) -> None:
-    """Only the offset and time index, when they turned out to be garbage under a sound log file."""
+    """Rebuild only the offset and time index, if they are garbage but the log file is intact."""
     was_writable = segment.is_writable
     reset_indexes(segment)
     try:
@@ -177,7 +177,9 @@ def rebuild_indexes(segment: Segment) -> None:
 
 
 def index_batches_from(segment: Segment, position: int, least_offset: int) -> None:
-    """Note the batches from `position` on; CorruptSegment at the first that is out of order."""
+    """Index the batches from `position` on; raises CorruptSegment at the
+    first that is out of order.
+    """
     previous = least_offset - 1
     for place, header in segment.headers_from(position):
         if header.base_offset <= previous or not segment.can_hold(header.last_offset):
@@ -187,7 +189,7 @@ def index_batches_from(segment: Segment, position: int, least_offset: int) -> No
 
 
 def index_what_follows(segment: Segment, position: int, least_offset: int) -> None:
-    """Behind damage: as far as one batch leads to the next, whatever their checksums say."""
+    """Index the batches after damage, as far as each leads to the next, regardless of checksums."""
     with contextlib.suppress(CorruptSegment):
         index_batches_from(segment, position, least_offset)
 
@@ -195,7 +197,7 @@ def index_what_follows(segment: Segment, position: int, least_offset: int) -> No
 def rebuild_transaction_index(
     segment: Segment, snapshots: ProducerSnapshots, segments: SegmentList, log_start_offset: int
 ) -> None:
-    """The aborted transactions of a segment, from producer state as of its start."""
+    """Rebuild the aborted transactions of a segment from producer state as of its start."""
     before = snapshots.fresh_copy()
     before.offsets = [offset for offset in snapshots.offsets if offset <= segment.base_offset]
     rebuild_producer_state(before, segments, log_start_offset, segment.base_offset)
@@ -219,7 +221,7 @@ def reset_indexes(segment: Segment) -> None:
 
 
 def finish_indexes(segment: Segment) -> None:
-    """As a roll leaves them: the largest timestamp last, cut to size, on disk."""
+    """Finish the indexes like a roll does: the largest timestamp last, cut to size, on disk."""
     largest = segment.largest_timestamp()
     segment.offset_index.trim()
     segment.time_index.append(largest.timestamp, largest.offset, force=True)
@@ -235,7 +237,7 @@ def rebuild_producer_state(
     end_offset: int,
     is_clean: bool = False,
 ) -> None:
-    """Load the newest snapshot at or below end_offset and replay the batches behind it."""
+    """Load the newest snapshot at or below end_offset and replay the batches after it."""
     producers = snapshots.manager
     to_snapshot = {end_offset}
     if len(segments):
@@ -244,10 +246,10 @@ def rebuild_producer_state(
         if before is not None:
             to_snapshot.add(before.base_offset)
     if is_clean and snapshots.latest_offset is None and end_offset > log_start_offset:
-        # Kafka believes then that there never were producers, and serves open transactions.
+        # Kafka then assumes that there never were producers, and serves open transactions.
         _log.warning(
-            "%s: a clean stop leaves a producer snapshot, but there is none: reading the log for "
-            "its producers",
+            "%s: a clean shutdown leaves a producer snapshot, but there is none: reading the log "
+            "for its producers",
             snapshots.directory,
         )
     was_empty = producers.is_empty and producers.map_end_offset >= end_offset
@@ -266,9 +268,9 @@ def rebuild_producer_state(
 def replay_producers(
     segment: Segment, producers: ProducerStateManager, start: int, end: int
 ) -> None:
-    """Apply the producers' batches of [start, end); the transaction index stands already.
+    """Apply the producers' batches of [start, end); the transaction index exists already.
 
-    What a damaged segment hides of them is not known: that is no reason to cut what was synced.
+    Batches hidden by a damaged segment are unknown, which is no reason to cut synced data.
     """
     try:
         position = _translate(segment, start)
@@ -282,7 +284,7 @@ def replay_producers(
                 batch = segment.read_batch(place, header) if is_control else b""
                 apply_producer(producers, header, batch)
     except CorruptSegment as fault:
-        _log.error("%s; the producers of the batches behind it are not known", fault)
+        _log.error("%s; the producers of the batches after it are not known", fault)
 
 
 def _translate(segment: Segment, offset: int) -> int | None:

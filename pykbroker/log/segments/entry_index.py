@@ -1,10 +1,9 @@
-"""What the offset index and the time index of a segment share: sorted entries of fixed size.
+"""The common base of a segment's offset index and time index: sorted entries of fixed size.
 
 State   the used entries as one bytearray; the file may be longer (the active segment's index is
-        preallocated with zeros, which a payload given to the constructor may still carry).
+        preallocated with zeros, which may still be in the constructor's payload).
 In      entries in ascending order; offsets to truncate to.
-Out     the bytes that an append adds, to be written at `size_bytes` less their length.
-Invariants
+Out     the bytes that an append adds, to be written at `size_bytes` minus their length. Invariants
     Both columns ascend. Offsets are stored relative to the segment's base offset, as int32.
 """
 
@@ -30,7 +29,7 @@ class EntryIndex(ABC):
         self.base_offset = base_offset
         self.max_entries = max_bytes // size
         used = len(payload.rstrip(b"\x00"))
-        # An entry may end in zero bytes of its own, but is never zero as a whole.
+        # An entry may end in zero bytes, but is never all zeros.
         whole = min(-(-used // size), len(payload) // size)
         self._entries = bytearray(payload[: whole * size])
 
@@ -51,22 +50,22 @@ class EntryIndex(ABC):
 
     @abstractmethod
     def entry(self, index: int) -> tuple[int, int]:
-        """The two columns of one entry, offsets absolute."""
+        """Return the two columns of one entry, with absolute offsets."""
 
     @abstractmethod
     def _offset_at(self, index: int) -> int:
-        """The absolute offset of one entry."""
+        """Return the absolute offset of one entry."""
 
     def entries(self) -> list[tuple[int, int]]:
         return [self.entry(index) for index in range(self.entry_count)]
 
     def truncate_to(self, offset: int) -> None:
-        """Keep the entries of offsets below `offset`."""
+        """Keep the entries with offsets below `offset`."""
         keep = bisect_left(range(self.entry_count), offset, key=self._offset_at)
         del self._entries[keep * self.ENTRY.size :]
 
     def _last_not_above(self, target: int, column: int) -> int:
-        """The last entry whose `column` is not above `target`; -1 when there is none."""
+        """Return the last entry whose `column` is not above `target`; -1 if there is none."""
         slots = range(self.entry_count)
         return bisect_right(slots, target, key=lambda index: self.entry(index)[column]) - 1
 

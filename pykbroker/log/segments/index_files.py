@@ -1,11 +1,11 @@
 """The files behind the three indexes of a segment: read, written back, cut and dropped.
 
-State: the index itself (offset_index, time_index, txn_index: bytes in, bytes out), loaded when it
-       is first used; entries that are not in the file yet; whether the file is preallocated.
-In:    entries, look-ups. Out: what the index answers; OSError, CorruptIndex.
-Invariants: the file never holds less than it did at the last `write_back`; after a crash everything
-       behind the recovery point is built again, so entries may stay in memory until a flush.
-       Loaded indexes of closed segments are bounded in bytes for the whole node (`IndexMemory`).
+State: the index itself (offset_index, time_index, txn_index: bytes in, bytes out), loaded at first
+use; entries that are not yet in the file; whether the file is preallocated.
+In:    entries, look-ups. Out: the results of look-ups; OSError, CorruptIndex.
+Invariants: the file never holds less than at the last `write_back`; after a crash everything past
+       the recovery point is rebuilt, so entries may stay in memory until a flush. Loaded indexes of
+       closed segments are bounded in bytes for the whole node (`IndexMemory`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ IndexT = TypeVar("IndexT", OffsetIndex, TimeIndex, TransactionIndex)
 
 
 class CorruptIndex(Exception):
-    """An index file that cannot be right; its segment is indexed again."""
+    """An index file is invalid; its segment is indexed again."""
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(f"corrupt index {path}: {reason}")
@@ -66,10 +66,10 @@ class IndexFile(Droppable, Generic[IndexT]):
 
     @abstractmethod
     def make(self, payload: bytes) -> IndexT:
-        """The index over the content of the file."""
+        """Create the index over the content of the file."""
 
     def fault_of(self, index: IndexT) -> str | None:
-        """What is wrong with what was read, if it can be seen in the index alone."""
+        """Return what is wrong with the content, if the index alone shows it."""
         return index.check()
 
     @property
@@ -93,12 +93,12 @@ class IndexFile(Droppable, Generic[IndexT]):
         return index
 
     def drop(self) -> None:
-        """Forget the content; it is in the file."""
+        """Drop the content; it is in the file."""
         if not self._unwritten and not self._is_writable:
             self._index = None
 
     def unload(self) -> None:
-        """Nobody will ask for a while, or ever: the segment is released."""
+        """Unload the index, because the segment is released."""
         if self.memory is not None:
             self.memory.forget(self)
         self.drop()
@@ -112,19 +112,19 @@ class IndexFile(Droppable, Generic[IndexT]):
             self._unwritten = bytearray()
 
     def flush(self) -> None:
-        """Write back and fsync."""
+        """Write back entries and fsync."""
         self.write_back()
         if self.files.exists(self.path):
             self.files.sync_file(self.path)
 
     def reset(self) -> None:
-        """Empty, whatever the file held."""
+        """Make the index empty, whatever the file holds."""
         self._index = self.make(b"")
         self._unwritten = bytearray()
         self._cut()
 
     def truncate_to(self, offset: int) -> None:
-        """Forget the entries of offsets >= `offset`."""
+        """Remove the entries with offsets >= `offset`."""
         self.write_back()
         index = self.index
         before = index.size_bytes
@@ -138,7 +138,7 @@ class IndexFile(Droppable, Generic[IndexT]):
         self._preallocated = False
 
     def rename(self, new_path: str) -> None:
-        """The file may be missing: an index that never got an entry."""
+        """Rename the file. It may be missing, if the index never received an entry."""
         try:
             self.files.rename(self.path, new_path)
         except FileNotFoundError:
@@ -151,9 +151,9 @@ EntryIndexT = TypeVar("EntryIndexT", OffsetIndex, TimeIndex)
 
 
 class PreallocatedIndexFile(IndexFile[EntryIndexT]):
-    """An offset or time index: as large as it may become while its segment is active.
+    """An offset or time index, allocated at its maximum size while its segment is active.
 
-    The tail is a hole of zeros, as Apache's memory-mapped indexes have it.
+    The tail is a hole of zeros, as in Apache's memory-mapped indexes.
     """
 
     __slots__ = ()
@@ -165,7 +165,7 @@ class PreallocatedIndexFile(IndexFile[EntryIndexT]):
         return self.index.is_full
 
     def preallocate(self) -> None:
-        """The segment became active."""
+        """Extend the file, because the segment became active."""
         _ = self.index
         if self.memory is not None:
             self.memory.forget(self)
@@ -175,7 +175,7 @@ class PreallocatedIndexFile(IndexFile[EntryIndexT]):
             self._preallocated = True
 
     def trim(self) -> None:
-        """The segment is closed: the file is cut to its entries."""
+        """Cut the file to its entries, because the segment is closed."""
         self.write_back()
         self.files.resize(self.path, self.index.size_bytes)
         self._preallocated = False
@@ -185,7 +185,7 @@ class PreallocatedIndexFile(IndexFile[EntryIndexT]):
 
 
 class OffsetIndexFile(PreallocatedIndexFile[OffsetIndex]):
-    """offset -> position."""
+    """The offset index file: offset -> position."""
 
     __slots__ = ()
 
@@ -195,7 +195,7 @@ class OffsetIndexFile(PreallocatedIndexFile[OffsetIndex]):
         return OffsetIndex(self.base_offset, self.max_bytes, payload)
 
     def fault_of(self, index: OffsetIndex) -> str | None:
-        """Looking at every entry would take long, and each look-up checks the entry it uses."""
+        """Check only the size, because each look-up checks the entry it uses."""
         return None
 
     @property
@@ -203,19 +203,21 @@ class OffsetIndexFile(PreallocatedIndexFile[OffsetIndex]):
         return self.index.last_offset
 
     def lookup(self, offset: int) -> tuple[int, int]:
-        """Entry with the greatest offset <= the asked one; (base offset, 0) when there is none."""
+        """Return the entry with the greatest offset <= `offset`; (base offset, 0)
+        if there is none.
+        """
         return self.index.lookup(offset)
 
     def append(self, offset: int, position: int) -> None:
         self._unwritten += self.index.append(offset, position)
 
     def upper_bound(self, position: int, size: int) -> tuple[int, int] | None:
-        """The first entry at or behind position + size."""
+        """Return the first entry at or after position + size."""
         return self.index.upper_bound(position, size)
 
 
 class TimeIndexFile(PreallocatedIndexFile[TimeIndex]):
-    """timestamp -> offset."""
+    """The time index file: timestamp -> offset."""
 
     __slots__ = ()
 
@@ -226,7 +228,9 @@ class TimeIndexFile(PreallocatedIndexFile[TimeIndex]):
 
     @property
     def last_entry(self) -> tuple[int, int]:
-        """Retention asks every segment for it: read it alone when the rest is not loaded."""
+        """Return the last entry. Retention reads it of every segment, so it
+        is read alone if the rest is not loaded.
+        """
         if self._index is None:
             entry = self._read_last_entry()
             if entry is not None:
@@ -248,12 +252,14 @@ class TimeIndexFile(PreallocatedIndexFile[TimeIndex]):
         return self.index.lookup(timestamp)
 
     def append(self, timestamp: int, offset: int, *, force: bool = False) -> None:
-        """Only what is later than the last entry; `force` also where the index is full."""
+        """Append an entry if it is later than the last one; with `force`,
+        even if the index is full.
+        """
         self._unwritten += self.index.append(timestamp, offset, force=force)
 
 
 class TxnIndexFile(IndexFile[TransactionIndex]):
-    """The aborted transactions; the file exists from the first one on."""
+    """The aborted transactions; the file is created with the first one."""
 
     __slots__ = ()
 
@@ -276,7 +282,9 @@ class TxnIndexFile(IndexFile[TransactionIndex]):
         self.write_back()
 
     def collect(self, fetch_offset: int, upper_bound: int) -> tuple[list[AbortedTxn], bool]:
-        """The transactions of [fetch_offset, upper_bound), and whether later ones cannot matter."""
+        """Return the transactions of [fetch_offset, upper_bound), and whether
+        later ones cannot matter.
+        """
         return self.index.collect(fetch_offset, upper_bound)
 
     def reset(self) -> None:

@@ -1,4 +1,4 @@
-"""What the indexes of a segment say, compared with its batches: for `dump-log --verify` and `fsck`.
+"""Compares the indexes of a segment with its batches, for `dump-log --verify` and `fsck`.
 
     offset index       an entry points at the beginning of a batch at or before its offset, and
                        before the batch of every later entry; entries ascend
@@ -6,8 +6,9 @@
                        ascend
     transaction index  exactly the transactions that an abort marker of the segment ends
 
-Older brokers wrote one entry for batches that were appended together (as followers do): the last
-offset of all, and the position of the first. Readers are served just as well; such entries pass.
+Older brokers wrote one entry for batches that were appended together (as followers do), with the
+last offset of all and the position of the first. This works as well for readers, so such entries
+are accepted.
 
 Source: Kafka's `OffsetIndex.java`, `TimeIndex.java`, `LogSegment.java`.
 """
@@ -29,7 +30,7 @@ Aborted = tuple[int, int, int]
 
 
 class BatchColumns(NamedTuple):
-    """The batches of a segment in their order, as columns."""
+    """The batches of a segment in order, as columns."""
 
     positions: Sequence[int]
     base_offsets: Sequence[int]
@@ -40,7 +41,7 @@ class BatchColumns(NamedTuple):
 def wrong_offset_entries(
     entries: Sequence[tuple[int, int]], batches: BatchColumns
 ) -> Iterator[tuple[int, str]]:
-    """(number, what is wrong) of the entries (offset, position) that are wrong."""
+    """Yield (number, fault) of the wrong entries among (offset, position) pairs."""
     positions = batches.positions
     slots = [bisect_left(positions, position) for _, position in entries]
     previous = (-1, -1)
@@ -50,7 +51,7 @@ def wrong_offset_entries(
             yield number, f"no batch begins at {position}"
         else:
             following = slots[number + 1] if number + 1 < len(slots) else len(positions)
-            # The batch before that of the next entry: the entry can stand for no later one.
+            # The batch before that of the next entry: the entry cannot belong to a later one.
             highest = batches.last_offsets[min(max(following - 1, slot), len(positions) - 1)]
             if not batches.base_offsets[slot] <= offset <= highest:
                 yield number, f"the batch at {position} does not hold offset {offset}"
@@ -62,7 +63,7 @@ def wrong_offset_entries(
 def wrong_time_entries(
     entries: Sequence[tuple[int, int]], batches: BatchColumns
 ) -> Iterator[tuple[int, str]]:
-    """(number, what is wrong) of the entries (timestamp, offset) that are wrong."""
+    """Yield (number, fault) of the wrong entries among (timestamp, offset) pairs."""
     reached = list(accumulate(batches.max_timestamps, max))
     previous: tuple[int, int] | None = None
     for number, (timestamp, offset) in enumerate(entries):
@@ -70,14 +71,14 @@ def wrong_time_entries(
         if slot < 0 or offset > batches.last_offsets[slot]:
             yield number, f"no batch holds offset {offset}"
         elif reached[slot] != timestamp:
-            yield number, f"{timestamp}, but up to there it is {reached[slot]}"
+            yield number, f"{timestamp}, but the largest up to there is {reached[slot]}"
         elif previous is not None and (timestamp <= previous[0] or offset < previous[1]):
             yield number, "it does not ascend"
         previous = (timestamp, offset)
 
 
 class OpenTransactions:
-    """Follows the batches of a partition, segment after segment, by their headers."""
+    """Tracks open transactions over the batch headers of a partition, segment after segment."""
 
     __slots__ = ("first_offsets",)
 
@@ -85,7 +86,7 @@ class OpenTransactions:
         self.first_offsets: dict[int, int] = {}
 
     def feed(self, header: BatchHeader, marker: int) -> Aborted | None:
-        """The aborted transaction that this batch ends, if it does.
+        """Process a batch; return the aborted transaction that it ends, if any.
 
         `marker`: the type of the control record; NO_MARKER for other batches.
         """
@@ -105,10 +106,10 @@ class OpenTransactions:
 def wrong_aborted(
     indexed: set[Aborted], found: set[Aborted], *, log_start: int, has_gaps: bool
 ) -> Iterator[tuple[int, str]]:
-    """(first offset, what is wrong): what the index lacks, and what it has too much.
+    """Yield (first offset, fault) of missing and surplus entries.
 
-    `has_gaps`: batches are missing up to here, so that a transaction may have begun in one of them.
-    `log_start`: transactions that began earlier are not known from the batches.
+    `has_gaps`: batches before this point are missing, and a transaction may have begun in one of
+    them. `log_start`: transactions that began earlier are not known from the batches.
     """
     if has_gaps:
         ends = {(producer, last) for producer, _, last in indexed}
@@ -118,4 +119,4 @@ def wrong_aborted(
         yield first, f"aborted {first} to {last} of producer {producer} is not in the index"
     for producer, first, last in sorted(indexed - found):
         if first >= log_start:
-            yield first, f"{first} to {last} of producer {producer} is no aborted transaction"
+            yield first, f"{first} to {last} of producer {producer} is not an aborted transaction"

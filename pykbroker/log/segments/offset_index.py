@@ -1,4 +1,4 @@
-"""The offset index of a segment: where in the `.log` file to begin reading for an offset.
+"""The offset index of a segment: where to start reading the `.log` file for an offset.
 
     <base offset>.index:  int32 offset - base offset | int32 position     8 bytes an entry, sorted
 
@@ -17,14 +17,14 @@ from pykbroker.log.segments.entry_index import EntryIndex
 
 
 class OffsetIndex(EntryIndex):
-    """Offset -> position of a batch at or before it."""
+    """Maps an offset to the position of a batch at or before it."""
 
     __slots__ = ()
 
     ENTRY: ClassVar[struct.Struct] = struct.Struct(">ii")
 
     def entry(self, index: int) -> tuple[int, int]:
-        """(offset, position)"""
+        """Return (offset, position) of one entry."""
         relative, position = self.ENTRY.unpack_from(self._entries, index * 8)
         return self.base_offset + relative, position
 
@@ -33,19 +33,19 @@ class OffsetIndex(EntryIndex):
 
     @property
     def last_offset(self) -> int:
-        """Offset of the last entry; the base offset when there is none."""
+        """The offset of the last entry; the base offset if there is none."""
         count = self.entry_count
         return self.entry(count - 1)[0] if count else self.base_offset
 
     def lookup(self, offset: int) -> tuple[int, int]:
-        """The last entry at or below `offset`; (base offset, 0) when there is none."""
+        """Return the last entry at or below `offset`; (base offset, 0) if there is none."""
         if self._entries and offset >= self.last_offset:
             return self.entry(self.entry_count - 1)
         slot = self._last_not_above(offset, 0)
         return self.entry(slot) if slot >= 0 else (self.base_offset, 0)
 
     def upper_bound(self, position: int, fetch_bytes: int) -> tuple[int, int] | None:
-        """The first entry at or behind `position + fetch_bytes`; None when there is none."""
+        """Return the first entry at or after `position + fetch_bytes`; None if there is none."""
         count = self.entry_count
         slot = bisect_left(
             range(count), position + fetch_bytes, key=lambda index: self.entry(index)[1]
@@ -53,7 +53,9 @@ class OffsetIndex(EntryIndex):
         return self.entry(slot) if slot < count else None
 
     def append(self, offset: int, position: int) -> bytes:
-        """Add an entry; the bytes for the file. ValueError when full or not ascending."""
+        """Add an entry; return the bytes for the file. Raises ValueError if full
+        or not ascending.
+        """
         if self.is_full:
             raise ValueError(f"offset index of {self.entry_count} entries is full")
         if self._entries and offset <= self.last_offset:
@@ -63,7 +65,7 @@ class OffsetIndex(EntryIndex):
         return added
 
     def check(self) -> str | None:
-        """What is wrong with the entries; None when nothing is."""
+        """Return what is wrong with the entries; None if nothing is."""
         last = (-1, -1)
         for relative, position in self.ENTRY.iter_unpack(self._entries):
             if relative <= last[0] or position <= last[1]:

@@ -5,9 +5,9 @@
     00000000000000000042.timeindex  timestamp -> offset, sparse    (time_index.py)
     00000000000000000042.txnindex   aborted transactions           (txn_index.py)
 
-State: `size` is the number of bytes of whole, written batches: what stands behind it in the
-       file, if anything, is left over from a failed write or preallocated. `hints` remembers where
-       some offsets were found, so that a tailing consumer costs no look-up.
+State: `size` is the number of bytes of complete, written batches: any bytes after it in the file
+are left over from a failed write or preallocated. `hints` caches the positions of some offsets, so
+that a tailing consumer needs no look-up.
 In:    buffers of batches with their offsets assigned; offsets and timestamps to find.
 Out:   positions, slices, records found by time.
 Invariants: offsets in the segment are >= base_offset and fit 31 bits above it; the indexes only
@@ -67,7 +67,7 @@ LOCATE = struct.Struct(">qi4xb6xi")
 
 
 class SegmentConfig(Protocol):
-    """The topic settings that a segment looks at (config.TopicConfig has them)."""
+    """The topic settings that a segment uses (implemented by config.TopicConfig)."""
 
     @property
     def segment_index_bytes(self) -> int: ...
@@ -80,7 +80,7 @@ class SegmentConfig(Protocol):
 
 
 class CorruptSegment(Exception):
-    """The bytes at a position of a log file are no record batch."""
+    """The bytes at a position of a log file are not a record batch."""
 
     def __init__(self, path: str, position: int, reason: str) -> None:
         super().__init__(f"{path} is corrupt at position {position}: {reason}")
@@ -95,7 +95,7 @@ class TimestampOffset(NamedTuple):
 
 
 class FoundOffset(NamedTuple):
-    """The record that a look-up by time found; leader_epoch is -1 when the batch has none."""
+    """The record found by a look-up by time; leader_epoch is -1 if the batch has none."""
 
     offset: int
     timestamp: int
@@ -103,7 +103,7 @@ class FoundOffset(NamedTuple):
 
 
 def placed(header: BatchHeader) -> Placed:
-    """What a segment notes of a batch with this header."""
+    """Return what a segment records of a batch with this header."""
     return header.base_offset, header.last_offset, header.max_timestamp, header.size_bytes
 
 
@@ -112,9 +112,9 @@ def segment_path(directory: str, base_offset: int, suffix: str = LOG_SUFFIX) -> 
 
 
 class Segment:
-    """See the module. Failures of the disk are OSError, corrupt bytes are CorruptSegment.
+    """One segment. Disk failures raise OSError, corrupt bytes raise CorruptSegment.
 
-    The constructor opens a segment whose log file exists, `create` makes a new one.
+    The constructor opens a segment whose log file exists; `create` creates a new one.
     """
 
     __slots__ = (
@@ -188,7 +188,7 @@ class Segment:
         suffix: str = "",
         roll_jitter_ms: int = 0,
     ) -> Segment:
-        """A new, empty, active segment; whatever lay under its names is gone."""
+        """Create a new, empty, active segment; existing files with its names are removed."""
         for kind in (LOG_SUFFIX, *INDEX_SUFFIXES):
             files.unlink(segment_path(directory, base_offset, kind) + suffix)
         segment = cls(files, directory, base_offset, config, now_ms, suffix, create=True)
@@ -206,7 +206,7 @@ class Segment:
     # -- writing --------------------------------------------------------------------------------
 
     def make_writable(self) -> None:
-        """Before the first append: room in the indexes, and what appends compare with."""
+        """Preallocate the indexes and load the values that appends compare with."""
         self.is_writable = True
         self.offset_index.preallocate()
         self.time_index.preallocate()
@@ -216,7 +216,9 @@ class Segment:
             self.first_timestamp = self.header_at(0).max_timestamp
 
     def append(self, parts: Sequence[Buffer], batches: Sequence[Placed]) -> None:
-        """Write the parts, which are these batches, with one writev; then the indexes."""
+        """Write the parts, which contain these batches, with one writev; then
+        update the indexes.
+        """
         if not self.is_writable:
             self.make_writable()
         position = self.size
@@ -231,7 +233,7 @@ class Segment:
         self.index_batches(batches, position)
 
     def index_batches(self, batches: Sequence[Placed], position: int) -> None:
-        """Note batches that lie from `position` on: LogSegment.append's rule for index entries."""
+        """Index batches that begin at `position`, by the rule of LogSegment.append."""
         largest = self.largest
         assert largest is not None
         since = self.bytes_since_index
@@ -239,7 +241,7 @@ class Segment:
         for _, last_offset, max_timestamp, size_bytes in batches:
             if max_timestamp > largest[0]:
                 largest = TimestampOffset(max_timestamp, last_offset)
-            if since > interval and not self.index_full:  # one turn may fill it: roll comes later
+            if since > interval and not self.index_full:  # one turn may fill it: rolled later
                 self.offset_index.append(last_offset, position)
                 self.time_index.append(largest[0], largest[1])
                 self.index_full = self.offset_index.is_full or self.time_index.is_full
@@ -253,7 +255,7 @@ class Segment:
         return 0 <= last_offset - self.base_offset <= MAX_RELATIVE_OFFSET
 
     def become_inactive(self) -> None:
-        """On a roll: the last time index entry (retention looks at it), and files cut to size."""
+        """Close on a roll: add the last time index entry (for retention), cut files to size."""
         largest = self.largest_timestamp()
         self.time_index.append(largest.timestamp, largest.offset, force=True)
         self.offset_index.trim()
@@ -268,10 +270,10 @@ class Segment:
     # -- finding --------------------------------------------------------------------------------
 
     def largest_timestamp(self) -> TimestampOffset:
-        """Of all batches. The first time those behind the last time index entry are looked at.
+        """Largest timestamp of all batches; first reads those after the last time index entry.
 
-        An index that lost whole entries at its end looks sound otherwise, and segments would be
-        skipped by look-ups and deleted by retention too early.
+        Otherwise an index that lost whole entries at its end would look valid, and look-ups would
+        skip the segment and retention would delete it too early.
         """
         if self.largest is None:
             timestamp, offset = self.time_index.last_entry
@@ -283,7 +285,7 @@ class Segment:
         return self.largest
 
     def position_of_time_entry(self, timestamp: int, offset: int) -> int:
-        """The batch that a time index entry names: its largest timestamp is the entry's."""
+        """Return the position of a time index entry's batch, which has the entry's timestamp."""
         if timestamp < 0:
             return 0
         for position, header in self.headers_from(self.position_of_entry(offset)):
@@ -296,18 +298,18 @@ class Segment:
         raise CorruptIndex(path, f"entry ({timestamp}, {offset}) does not point at a batch")
 
     def indexed_timestamp(self) -> int:
-        """What is known without reading batches: the largest timestamp is at least this."""
+        """Return a lower bound of the largest timestamp, without reading batches."""
         return (self.largest or self.time_index.last_entry)[0]
 
     def position_of_entry(self, offset: int) -> int:
-        """Where to begin scanning for `offset`: the index entry at or below it, looked at."""
+        """Return where to begin scanning for `offset`: the verified index entry at or below it."""
         entry_offset, position = self.offset_index.lookup(offset)
         if position:
             self._check_entry(entry_offset, position)
         return position
 
     def upper_bound(self, position: int, size: int) -> int | None:
-        """An offset above all in [position, position + size), by an entry that is looked at."""
+        """Return an offset above all in [position, position + size), from a verified entry."""
         entry = self.offset_index.upper_bound(position, size)
         if entry is None:
             return None
@@ -315,7 +317,7 @@ class Segment:
         return entry[0]
 
     def translate(self, offset: int) -> int | None:
-        """Position of the first batch whose last offset is >= offset; None: beyond the end."""
+        """Position of the first batch whose last offset is >= `offset`; None if beyond the end."""
         hints = self.hints
         position = hints.get(offset)
         if position is not None:
@@ -327,7 +329,7 @@ class Segment:
         while position < end:
             found = self.file.pread(min(window, end - position), position)
             if len(found) == HEAD_BYTES:
-                found += b"\0"  # the least message of magic 0 is that much shorter
+                found += b"\0"  # the smallest message of magic 0 is shorter by this
             limit = len(found) - LOCATE.size
             at = 0
             while at <= limit:
@@ -344,23 +346,23 @@ class Segment:
                     return position + at
                 at += LOG_OVERHEAD + length
             if at == 0:
-                raise CorruptSegment(self.file.path, position, "cut-off batch header")
+                raise CorruptSegment(self.file.path, position, "incomplete batch header")
             position += at
             window = HEADER_CHUNK_BYTES
         return None
 
     def _check_frame(self, position: int, base_offset: int, length: int, delta: int) -> None:
-        """What a reader is sent begins with a whole batch of this segment."""
+        """Check that what a reader receives begins with a complete batch of this segment."""
         if position + LOG_OVERHEAD + length > self.size:
-            raise CorruptSegment(self.file.path, position, "the batch ends behind the file")
+            raise CorruptSegment(self.file.path, position, "the batch ends beyond the file")
         if base_offset < self.base_offset or not self.can_hold(base_offset + delta):
             reason = f"a batch of offsets {base_offset} to {base_offset + delta} cannot be here"
             raise CorruptSegment(self.file.path, position, reason)
 
     def _check_entry(self, offset: int, position: int) -> None:
-        """An entry names an offset of the batch at its position, or it is garbage.
+        """Check that an entry has an offset of the batch at its position; otherwise it is garbage.
 
-        The last one; Kafka before 1.0 wrote the first one.
+        It is the last offset of the batch; Kafka before 1.0 wrote the first one.
         """
         found = self.file.pread(LOCATE.size, position) if 0 < position < self.size else b""
         if len(found) == HEAD_BYTES:
@@ -387,7 +389,7 @@ class Segment:
     def headers_from(
         self, position: int, end: int | None = None
     ) -> Iterator[tuple[int, BatchHeader]]:
-        """(position, header) of the batches from `position` on, without their records."""
+        """Yield (position, header) of the batches from `position` on, without their records."""
         end = self.size if end is None else end
         path = self.file.path
         found = b""
@@ -414,7 +416,7 @@ class Segment:
         return self.file.pread(LOG_OVERHEAD + header.batch_length, position)
 
     def next_offset(self) -> int:
-        """The offset after the last batch, found from the last index entry on."""
+        """Return the offset after the last batch, scanning from the last index entry."""
         following = self.base_offset
         if self.size:
             position = self.position_of_entry(self.offset_index.last_offset)
@@ -428,7 +430,7 @@ class Segment:
     # -- cutting, renaming, closing -------------------------------------------------------------
 
     def truncate_to(self, offset: int, now_ms: int) -> int:
-        """Cut every batch that holds an offset >= `offset`; returns the bytes cut."""
+        """Cut every batch that contains an offset >= `offset`; return the number of bytes cut."""
         position = self.translate(offset)
         self.hints.clear()
         self.offset_index.truncate_to(offset)
@@ -438,7 +440,7 @@ class Segment:
         if position is not None:
             cut = self.size - position
             self.file.truncate(position)
-            self.file.sync()  # what was cut must not come back behind the recovery point
+            self.file.sync()  # cut data must not reappear below the recovery point
             self.size = position
         if self.size == 0:
             self.created_ms = now_ms
@@ -449,7 +451,7 @@ class Segment:
         return cut
 
     def cut_back(self) -> None:
-        """Forget what a failed write left behind the last whole batch."""
+        """Discard what a failed write left after the last complete batch."""
         self.file.truncate(self.size)
 
     def paths(self) -> list[str]:
@@ -470,7 +472,7 @@ class Segment:
         self.txn_index.rename(renamed[3])
 
     def move_to(self, directory: str) -> None:
-        """The partition's directory got another name."""
+        """Update the paths after the partition's directory was renamed."""
         old = self.directory
         self.directory = directory
         for part in (self.file, self.offset_index, self.time_index, self.txn_index):
@@ -484,7 +486,9 @@ class Segment:
         self.txn_index.flush()
 
     def release(self) -> None:
-        """Give descriptors and index memory back without writing: the disk may have failed."""
+        """Release descriptors and index memory without writing, because the disk
+        may have failed.
+        """
         self.hints.clear()
         self.file.close()
         for index in (self.offset_index, self.time_index, self.txn_index):

@@ -9,7 +9,9 @@ from pykbroker.log.segments.segment import Segment
 
 
 class SegmentList:
-    """State: parallel lists of base offsets and segments. Invariant: ascending, no duplicates."""
+    """The segments of a log, as parallel lists of base offsets and segments:
+    ascending, no duplicates.
+    """
 
     __slots__ = ("_bases", "_segments")
 
@@ -43,7 +45,7 @@ class SegmentList:
         return sum(segment.size for segment in self._segments)
 
     def add(self, segment: Segment) -> None:
-        """Replaces a segment of the same base offset."""
+        """Add a segment, replacing one with the same base offset."""
         index = bisect_left(self._bases, segment.base_offset)
         if index < len(self._bases) and self._bases[index] == segment.base_offset:
             self._segments[index] = segment
@@ -57,12 +59,12 @@ class SegmentList:
             del self._bases[index], self._segments[index]
 
     def floor(self, offset: int) -> Segment | None:
-        """The segment that offset would be in: the last one with a base offset <= offset."""
+        """Return the segment for an offset: the last one with a base offset <= `offset`."""
         index = bisect_right(self._bases, offset) - 1
         return self._segments[index] if index >= 0 else None
 
     def higher(self, base_offset: int) -> Segment | None:
-        """The next segment after the one with this base offset."""
+        """Return the segment after the one with this base offset."""
         index = bisect_right(self._bases, base_offset)
         return self._segments[index] if index < len(self._segments) else None
 
@@ -71,10 +73,12 @@ class SegmentList:
         return self._segments[index] if index >= 0 else None
 
     def within(self, start: int, end: int) -> list[Segment]:
-        """The segments that may hold offsets of [start, end) (LogSegments.values(from, to))."""
+        """Return the segments that may hold offsets of [start, end)
+        (LogSegments.values(from, to)).
+        """
         low = max(bisect_right(self._bases, start) - 1, 0)
         return self._segments[low : bisect_left(self._bases, end)]
 
     def above(self, offset: int) -> list[Segment]:
-        """The segments whose base offset is greater."""
+        """Return the segments whose base offset is greater."""
         return self._segments[bisect_right(self._bases, offset) :]

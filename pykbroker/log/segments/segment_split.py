@@ -1,14 +1,14 @@
-"""Splitting a segment whose offsets are more than 31 bits apart, which its indexes cannot hold.
+"""Splits a segment whose offsets are more than 31 bits apart, which its indexes cannot represent.
 
 Cleaners before Kafka 1.1 merged segments into such ones (KAFKA-6264). Every byte is kept: the log
-file is copied in parts, each named by its first offset, and the parts take the place of it as
-compacted segments do. They have no indexes: the loader makes them, for it finds none.
+file is copied in parts, each named by its first offset, and the parts replace it as compacted
+segments do. The parts have no indexes, so the loader builds them.
 
-    .cleaned -> .swap     the last one first: from the first rename on a restart finishes the swap
+    .cleaned -> .swap     in reverse order: from the first rename on, a restart finishes the swap
     the old files         unlinked
     .swap -> the name     and the directory is synced
 
-In      a segment that nobody uses. Out: the base offsets of the parts.
+In      a segment that is not in use. Out: the base offsets of the parts.
 Source: Kafka's LocalLog.splitOverflowedSegment.
 """
 
@@ -34,12 +34,12 @@ _COPY_BYTES = 1 << 20
 
 
 def overflows(segment: Segment, end_offset: int) -> bool:
-    """Whether a segment whose batches end at `end_offset` is one to split."""
+    """Return whether a segment whose batches end at `end_offset` has to be split."""
     return end_offset - 1 - segment.base_offset > MAX_RELATIVE_OFFSET
 
 
 def split_segment(files: Files, segment: Segment) -> list[int]:
-    """Replace the segment's files by those of its parts. OffsetsOutOfPlace, OSError."""
+    """Replace the segment's files by those of its parts. Raises OffsetsOutOfPlace, OSError."""
     parts = plan_parts(segment)
     bases = [base for base, _ in parts]
     _log.warning("Splitting %s: its offsets are too far apart: %s", segment.file.path, bases)
@@ -63,7 +63,9 @@ def split_segment(files: Files, segment: Segment) -> list[int]:
 
 
 def plan_parts(segment: Segment) -> list[tuple[int, int]]:
-    """(base offset, position) of each part; what is no batch at the end stays with the last."""
+    """Return (base offset, position) of each part; trailing bytes that are no
+    batch stay with the last.
+    """
     parts = [(segment.base_offset, 0)]
     previous = segment.base_offset - 1
     try:
@@ -82,7 +84,7 @@ def plan_parts(segment: Segment) -> list[tuple[int, int]]:
                 parts.append((base, position))
             previous = header.last_offset
     except CorruptSegment as fault:
-        _log.info("%s: the bytes from there on are kept as they are", fault)
+        _log.info("%s: the bytes from there on are kept unchanged", fault)
     return parts
 
 

@@ -1,15 +1,14 @@
-"""Compacted segments take the place of the ones they were made from.
+"""Replaces segments by the compacted ones that were made from them.
 
-    .cleaned -> .swap   the last one first: from the first rename on a restart finishes the swap
-    old ones -> .deleted, unlinked after file.delete.delay.ms
+    .cleaned -> .swap   in reverse order: from the first rename on, a restart finishes the swap old
+                        ones -> .deleted, unlinked after file.delete.delay.ms
     .swap -> the name   and the directory is synced
 
 In      a log, the base offsets of the `.cleaned` segments (synced), those of the old ones.
-Out     True when it was done; False when the log no longer has those old segments (it was
-        truncated, or retention took some), and the `.cleaned` files were thrown away.
-Invariants
-    At every instant the names on the disk are either the old segments or a swap that the next
-    start completes; readers of old segments keep their open files.
+Out     True if they were replaced; False if the log no longer has those old segments (it was
+        truncated, or retention deleted some) and the `.cleaned` files were deleted. Invariants
+    At every instant the files on disk are either the old segments or a swap that the next start
+    completes; readers of old segments keep their open files.
 
 Source: Kafka's LocalLog.replaceSegments.
 """
@@ -33,9 +32,9 @@ from pykbroker.log.segments.segment import (
 def replace_segments(
     log: LogState, old: Sequence[Segment], new: Sequence[int], *, sync: bool = True
 ) -> bool:
-    """See the module. LogDirFailure when the disk fails in between.
+    """Replace the old segments; return whether it was done. Raises LogDirFailure on disk errors.
 
-    Without `sync` the caller syncs the directory: until then a crash may bring the old names back.
+    Without `sync`, the caller syncs the directory: until then a crash may restore the old names.
     """
     with log.guard("swapping compacted segments in"):
         if log.is_offline or any(segment not in log.segments for segment in old):
@@ -43,7 +42,7 @@ def replace_segments(
             return False
         swapped = [_to_swap(log, base_offset) for base_offset in sorted(new, reverse=True)]
         for segment in old:
-            # A producer snapshot goes with a segment whose base offset goes.
+            # A producer snapshot is deleted with a segment whose base offset disappears.
             log.remove_segment(segment, with_snapshot=segment.base_offset not in new)
         for segment in reversed(swapped):
             segment.change_suffix(SWAP_SUFFIX, "")
@@ -62,7 +61,7 @@ def _to_swap(log: LogState, base_offset: int) -> Segment:
 
 
 def discard_cleaned(files: Files, directory: str, base_offsets: Iterable[int]) -> None:
-    """Throw away what a round made that is not wanted any more."""
+    """Delete the output of a round that is no longer wanted."""
     for base_offset in base_offsets:
         for kind in (LOG_SUFFIX, *INDEX_SUFFIXES):
             files.unlink(segment_path(directory, base_offset, kind) + CLEANED_SUFFIX)

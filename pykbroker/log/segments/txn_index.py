@@ -1,10 +1,10 @@
-"""The transaction index of a segment: the aborted transactions whose markers lie in it.
+"""The transaction index of a segment: the aborted transactions whose markers are in it.
 
     <base offset>.txnindex:  int16 version = 0 | int64 producer id | int64 first offset |
                              int64 last offset (the marker's) | int64 last stable offset
 
-34 bytes an entry, sorted by last offset; absolute offsets. The last stable offset is the one that
-the log had once the transaction was ended: a reader up to there needs no further entry.
+34 bytes per entry, sorted by last offset; absolute offsets. The last stable offset is that of the
+log after the transaction ended: a reader up to there needs no further entries.
 
 State   the entries as one bytearray; the file exists only once there is one.
 Out     bytes to append to the file. Source: Kafka's TransactionIndex.java, AbortedTxn.
@@ -22,7 +22,7 @@ _VERSION = 0
 
 
 class CorruptTransactionIndex(Exception):
-    """Bytes that are no transaction index."""
+    """The bytes are not a transaction index."""
 
 
 class AbortedTxn(NamedTuple):
@@ -49,7 +49,7 @@ class TransactionIndex:
 
     @property
     def last_offset(self) -> int:
-        """Offset of the last marker, -1 when there is none."""
+        """The offset of the last marker, -1 if there is none."""
         if len(self._entries) < ENTRY_BYTES:
             return -1
         last: int = _ENTRY.unpack_from(self._entries, len(self._entries) - ENTRY_BYTES)[3]
@@ -66,7 +66,9 @@ class TransactionIndex:
             yield AbortedTxn(*fields)
 
     def append(self, aborted: AbortedTxn) -> bytes:
-        """Add an entry; the bytes for the file. ValueError when its marker is not the last."""
+        """Add an entry; return the bytes for the file. Raises ValueError if
+        its marker is not the last.
+        """
         if aborted.last_offset <= self.last_offset:
             raise ValueError(f"marker at {aborted.last_offset} is not above {self.last_offset}")
         added = _ENTRY.pack(_VERSION, *aborted)
@@ -74,9 +76,9 @@ class TransactionIndex:
         return added
 
     def collect(self, fetch_offset: int, upper_bound_offset: int) -> tuple[list[AbortedTxn], bool]:
-        """Aborted transactions that a read of [fetch, upper bound) may meet.
+        """Return the aborted transactions that a read of [fetch, upper bound) may encounter.
 
-        False when later segments have to be asked as well.
+        Also returns whether the result is complete; False if later segments have to be consulted.
         """
         found: list[AbortedTxn] = []
         for aborted in self:
@@ -87,7 +89,7 @@ class TransactionIndex:
         return found, False
 
     def truncate_to(self, offset: int) -> None:
-        """Forget transactions whose marker is at or behind `offset`."""
+        """Remove transactions whose marker is at or after `offset`."""
         keep = 0
         for aborted in self:
             if aborted.last_offset >= offset:
@@ -96,9 +98,9 @@ class TransactionIndex:
         del self._entries[keep:]
 
     def check(self) -> str | None:
-        """What is wrong with the entries; None when nothing is."""
+        """Return what is wrong with the entries; None if nothing is."""
         if len(self._entries) % ENTRY_BYTES:
-            return f"{len(self._entries)} bytes are no whole entries of a transaction index"
+            return f"{len(self._entries)} bytes are not complete entries of a transaction index"
         last = -1
         try:
             for aborted in self:

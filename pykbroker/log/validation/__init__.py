@@ -1,1 +1,1 @@
-"""What a leader checks of a produced batch, down to its records."""
+"""A leader's checks of a produced batch, down to its records."""

@@ -1,14 +1,16 @@
-"""What a leader checks of a produced batch, and how it rewrites it, before it may be appended.
+"""A leader's checks of a produced batch, and how it is rewritten before it is appended.
 
-State   none. ValidationRules are the settings of one partition, made anew when its config changes.
+State   none. ValidationRules are the settings of one partition, recreated when its config changes.
 In      the record bytes of one partition of a produce request (or of a coordinator), the time.
 Out     ValidationOutcome: an error of the protocol with its record errors, or the batch to append.
 Invariants
-    Nothing passes that a consumer cannot read: framing, checksum, codec, every record's structure.
-    A batch that passes holds offset deltas 0, 1, 2 … and its true max timestamp.
-    The caller's bytes change only when the batch passes.
+    Nothing passes that a consumer cannot read: framing, checksum, codec and the structure of every
+    record are checked. A batch that passes holds offset deltas 0, 1, 2 … and its true max
+    timestamp.
+    The caller's bytes change only if the batch passes.
 
-Kafka's order of checks, and its answers (LogValidator.java, UnifiedLog.analyzeAndValidateRecords):
+Kafka's order of checks, and its error codes (LogValidator.java,
+UnifiedLog.analyzeAndValidateRecords):
 
     no batch, more than one, magic 0 or 1, base offset not 0     INVALID_RECORD
     length shorter than a header, unknown magic, wrong checksum  CORRUPT_MESSAGE
@@ -17,17 +19,17 @@ Kafka's order of checks, and its answers (LogValidator.java, UnifiedLog.analyzeA
     a record without key in a compacted topic                    INVALID_RECORD, record errors
     a timestamp out of bounds                                    INVALID_TIMESTAMP, record errors
 
-Where we differ: bytes that do not decompress, codec ids 5 to 7 and records that lie about their
-structure are INVALID_RECORD (Kafka answers UNKNOWN_SERVER_ERROR to the first two); a batch of more
-than MAX_DECOMPRESSED_BATCH_BYTES is MESSAGE_TOO_LARGE, at which stock producers split it; offset
-deltas with gaps are renumbered in uncompressed batches too, where Kafka keeps them; negative
-timestamps or a missing producer id in a batch that has to be rewritten are INVALID_TIMESTAMP and
-INVALID_RECORD, not UNKNOWN_SERVER_ERROR.
+Differences from Kafka: bytes that do not decompress, codec ids 5 to 7 and records with an
+inconsistent structure are INVALID_RECORD (Kafka answers UNKNOWN_SERVER_ERROR to the first two); a
+batch of more than MAX_DECOMPRESSED_BATCH_BYTES is MESSAGE_TOO_LARGE, whereupon stock producers
+split it; offset deltas with gaps are renumbered even in uncompressed batches, where Kafka keeps
+them; negative timestamps or a missing producer id in a batch that has to be rewritten are
+INVALID_TIMESTAMP and INVALID_RECORD, not UNKNOWN_SERVER_ERROR.
 
-Every record is walked, as Kafka does: the header cannot vouch for the records, and a batch that
-lies inside would stop all consumers of the partition. What it costs (record_walk.py): 2.4 us for a
-whole one-record produce, checksum included; a batch of 64 KiB in equal records of 100 bytes 44 us,
-of 1 KiB 22 us; records of ever changing sizes 0.35-0.5 us each.
+Every record is parsed, as in Kafka: the header does not guarantee that the records are valid, and
+an invalid record would stop all consumers of the partition. The cost (record_walk.py): 2.4 us for a
+complete one-record produce, checksum included; 44 us for a batch of 64 KiB in equal records of 100
+bytes, 22 us with 1 KiB; 0.35-0.5 us per record of varying size.
 """
 
 from __future__ import annotations
@@ -80,7 +82,7 @@ __all__ = [
     "validate",
 ]
 
-#: The most that one batch may hold once decompressed, however well it compresses.
+#: The maximum size of one batch once decompressed, however well it compresses.
 MAX_DECOMPRESSED_BATCH_BYTES = 128 * 1024 * 1024
 
 _SMALLEST_BATCH_LENGTH = 14
@@ -102,9 +104,9 @@ def validate(
     origin: int = CLIENT,
     light_bytes: int | None = None,
 ) -> ValidationOutcome:
-    """Check the one batch of `records` and make it fit `rules`; see the module's docstring.
+    """Check the one batch of `records` and adapt it to `rules`.
 
-    HeavyBatch when it holds more than `light_bytes` once decompressed.
+    Raises HeavyBatch if it holds more than `light_bytes` once decompressed.
     """
     view = memoryview(records)
     try:
@@ -126,9 +128,10 @@ def validate(
 
 
 def check_replicated(records: memoryview, partition: str) -> list[tuple[int, BatchHeader]]:
-    """(position, header) of each batch that a leader sent; CorruptBatch unless all are intact.
+    """Return (position, header) of each batch that a leader sent; raises
+    CorruptBatch unless all are intact.
 
-    A cut-off batch at the end, as a fetch may leave it, is not reported.
+    An incomplete batch at the end, as a fetch may return it, is ignored.
     """
     batches: list[tuple[int, BatchHeader]] = []
     pos = 0
@@ -144,7 +147,9 @@ def check_replicated(records: memoryview, partition: str) -> list[tuple[int, Bat
 
 
 def stamp(outcome: ValidationOutcome, now_ms: int) -> None:
-    """LogAppendTime of a batch that was checked a while ago: time does not go back in a log."""
+    """Set LogAppendTime of a batch that was checked earlier, so that time
+    does not go back in a log.
+    """
     if outcome.error or now_ms <= outcome.log_append_time:
         return
     assign_timestamp(outcome.batch, LOG_APPEND_TIME, now_ms)
@@ -181,7 +186,7 @@ def _read_one_batch(view: memoryview, rules: ValidationRules, origin: int) -> Ba
 
 
 def _explain_framing(view: memoryview, rules: ValidationRules) -> tuple[int, str]:
-    """What Kafka answers to bytes that do not begin with a whole batch of magic 2."""
+    """Return Kafka's answer to bytes that do not begin with a complete batch of magic 2."""
     if not _is_whole_batch(view, rules):
         return _INVALID_RECORD, _NOT_ONE_BATCH
     if view[MAGIC_AT] < MAGIC_V2:
@@ -193,13 +198,17 @@ def _explain_framing(view: memoryview, rules: ValidationRules) -> tuple[int, str
 
 
 def _check_tail(tail: memoryview, rules: ValidationRules) -> None:
-    """Bytes behind the first batch: a second one is refused, a piece of one is dropped."""
+    """Check the bytes after the first batch: a second batch is rejected, an
+    incomplete one is dropped.
+    """
     if _is_whole_batch(tail, rules):
         raise Refused(_INVALID_RECORD, _NOT_ONE_BATCH)
 
 
 def _is_whole_batch(view: memoryview, rules: ValidationRules) -> bool:
-    """False for a piece of a batch; refuses what cannot be one (ByteBufferLogInputStream.java)."""
+    """Return False for an incomplete batch; reject what cannot be one
+    (ByteBufferLogInputStream.java).
+    """
     if len(view) < LOG_OVERHEAD:
         return False
     length = int.from_bytes(view[8:12], "big", signed=True)
@@ -285,7 +294,7 @@ def _validate_records(
         _check_each_record(payload, header, rules, now_ms)
     if rules.log_append_time:
         outcome.log_append_time = max_timestamp = now_ms
-    elif max_timestamp < NO_TIMESTAMP:  # also where there is no record; Kafka counts from -1
+    elif max_timestamp < NO_TIMESTAMP:  # also if there is no record; Kafka counts from -1
         max_timestamp = NO_TIMESTAMP if header.record_count else header.max_timestamp
     outcome.max_timestamp = max_timestamp
 
@@ -348,7 +357,7 @@ def _patch(
     rules: ValidationRules,
     max_timestamp: int,
 ) -> None:
-    """Keep the bytes; timestamp and type are written where they are not right yet."""
+    """Keep the bytes, but correct timestamp and type in place where necessary."""
     kind = LOG_APPEND_TIME if rules.log_append_time else CREATE_TIME
     batch: bytearray | memoryview = bytearray(view) if view.readonly else view
     if max_timestamp != header.max_timestamp or kind != header.timestamp_type:
@@ -366,7 +375,7 @@ def _rewrite(
     rules: ValidationRules,
     max_timestamp: int,
 ) -> None:
-    """A new batch: another codec, offset deltas without gaps, or both."""
+    """Build a new batch: another codec, offset deltas without gaps, or both."""
     codec = header.attributes & CODEC_MASK
     level = None
     if rules.codec is not None and rules.recompresses(header.attributes):
@@ -399,11 +408,11 @@ def _renumber(payload: bytes, count: int) -> bytes:
 def _check_each_record(
     payload: bytes, header: BatchHeader, rules: ValidationRules, now_ms: int
 ) -> None:
-    """The slow look at a batch that breaks a rule: which records do, and how."""
+    """Determine which records of a batch break a rule, and how."""
     errors: list[tuple[int, str]] = []
     bad_timestamp = False
     append_time = bool(header.attributes & LOG_APPEND_TIME_BIT)
-    bounded = bool(header.attributes & CODEC_MASK)  # max.message.bytes bounds the others
+    bounded = bool(header.attributes & CODEC_MASK)  # max.message.bytes limits the others
     pos = 0
     for index, record in enumerate(read_records(payload, header.record_count)):
         start = pos

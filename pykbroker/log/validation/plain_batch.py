@@ -1,18 +1,18 @@
-"""The short look at a produced batch: is it a plain one, that may be appended as it is?
+"""A quick check whether a produced batch is plain, so that it can be appended unchanged.
 
-    plain     one whole batch of magic 2 and nothing behind it; uncompressed, CreateTime, no part of
-              a transaction; a right checksum; sound records with offset deltas 0, 1, 2 … and the
-              max timestamp that the header names, within bounds; for a topic that neither
-              compacts, compresses nor stamps
+    plain     one complete batch of magic 2 and nothing after it; uncompressed, CreateTime, not part
+              of a transaction; a valid checksum; valid records with offset deltas 0, 1, 2 … and the
+              max timestamp in the header, within bounds; for a topic without compaction,
+              compression and LogAppendTime
 
-Nearly all batches of nearly all producers are plain, or compressed. This is one straight function
-without objects on the way; whatever is not plain is left to `batch_validation`, which says what is
-wrong with it, or makes it fit.
+Nearly all batches of nearly all producers are plain or compressed. This is one straight-line
+function that creates no objects. Everything else is left to `batch_validation`, which reports what
+is wrong with a batch or adapts it.
 
 In      the record bytes of one partition, its ValidationRules, the time.
-Out     the header's fields, or None: look closer.
+Out     the header's fields, or None if the batch is not plain.
 Invariant
-    A batch that is plain passes `validate`, which would change none of its bytes.
+    A plain batch passes `validate`, which would change none of its bytes.
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ _unpack = HEADER.unpack_from
 def plain_header(
     view: memoryview, rules: ValidationRules, now_ms: int
 ) -> tuple[int, int, int, int, int] | None:
-    """(last offset delta, max timestamp, producer id, producer epoch, base sequence), or None."""
+    """Return (last offset delta, max timestamp, producer id, producer epoch,
+    base sequence), or None.
+    """
     size = len(view)
     if not RECORD_BATCH_OVERHEAD <= size <= rules.plain_bytes:
         return None

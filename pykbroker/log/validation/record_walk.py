@@ -1,16 +1,16 @@
-"""The walk over the encoded records of one batch that validation needs: structure, times, keys.
+"""The pass over the encoded records of one batch for validation: structure, timestamps, keys.
 
-In      the decompressed records of a batch, as bytes, and how many there should be.
+In      the decompressed records of a batch, as bytes, and their expected number.
 Out     RecordSurvey: the extremes of the timestamp deltas, whether offset deltas run 0, 1, 2 …,
         the first record without a key, the largest record.
 Invariants
-    A payload that is surveyed without CorruptRecord decodes with any client: every length, varint
-    and header count is sound, and the last record ends where the payload ends.
+    A payload that is surveyed without CorruptRecord can be decoded by any client: every length,
+    varint and header count is valid, and the last record ends where the payload ends.
 
-The loop is long on purpose: its varints are written out for one and two bytes because a call costs
-more than the read. It takes half a microsecond a record, where record.read_records, which copies
-keys and values, takes more than one. Runs of records of one shape (record_runs.py) are taken at
-once, at 50 ns a record.
+The loop is long on purpose: reading varints of one and two bytes is inlined because a call costs
+more than the read. It takes half a microsecond per record; record.read_records, which copies keys
+and values, takes more than one. Runs of records of one shape (record_runs.py) are handled together,
+at 50 ns per record.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _LONGEST_PAUSE = 256
 
 
 class RecordSurvey:
-    """What one walk found out; deltas are against the batch's base timestamp.
+    """The result of one pass; deltas are relative to the batch's base timestamp.
 
-    While the walk goes on, `top` and `low` hold zigzag values: the largest positive one and the
-    most negative one.
+    During the pass, `top` and `low` hold zigzag values: the largest positive one and the most
+    negative one.
     """
 
     __slots__ = ("dense", "first_keyless", "highest_negative", "largest", "low", "top")
@@ -49,10 +49,11 @@ class RecordSurvey:
 
 
 def is_plain_record(buf: bytes) -> bool:
-    """Is this one sound record of offset delta 0 and timestamp delta 0, without headers?
+    """Return whether this is one valid record with offset delta 0, timestamp
+    delta 0 and no headers.
 
-    Only lengths below 8 KiB, keys below 64 bytes: what one record a request looks like. False says
-    no more than that it has to be walked.
+    Only for lengths below 8 KiB and keys below 64 bytes, as is typical of one record per request.
+    False only means that the record has to be surveyed.
     """
     end = len(buf)
     try:
@@ -86,7 +87,7 @@ def is_plain_record(buf: bytes) -> bool:
 
 
 def survey_records(buf: bytes, count: int) -> RecordSurvey:
-    """Walk `count` records that fill `buf` exactly; CorruptRecord when they do not."""
+    """Survey `count` records that fill `buf` exactly; raises CorruptRecord if they do not."""
     survey = RecordSurvey()
     try:
         if count < _FEW:
@@ -101,7 +102,7 @@ def survey_records(buf: bytes, count: int) -> RecordSurvey:
 
 
 def _walk_runs(buf: bytes, count: int, survey: RecordSurvey) -> int:
-    """Take runs of equal records at once; the more rarely looked for the rarer they are."""
+    """Handle runs of equal records together; searched for less often the rarer they are."""
     pos = index = 0
     pause = 1
     while index < count:
@@ -120,7 +121,7 @@ def _walk_runs(buf: bytes, count: int, survey: RecordSurvey) -> int:
 
 
 def _walk(buf: bytes, pos: int, indexes: range, survey: RecordSurvey) -> int:  # noqa: C901
-    """One record after another from `pos`; answers where the last one ends. Or IndexError."""
+    """Survey the records from `pos` on; return where the last one ends. May raise IndexError."""
     top = survey.top
     low = survey.low
     largest = 0
@@ -137,7 +138,7 @@ def _walk(buf: bytes, pos: int, indexes: range, survey: RecordSurvey) -> int:  #
             largest = raw
         end = -1 if raw & 1 else pos + (raw >> 1)
 
-        raw = buf[pos + 1]  # timestamp delta, behind attributes that have no meaning yet
+        raw = buf[pos + 1]  # timestamp delta, after attributes that have no meaning yet
         pos += 2
         if raw > 0x7F:
             if (byte := buf[pos]) > 0x7F:
@@ -192,7 +193,9 @@ def _walk(buf: bytes, pos: int, indexes: range, survey: RecordSurvey) -> int:  #
 
 
 def _read_long(buf: bytes, pos: int) -> tuple[int, int]:
-    """The 32-bit varint at `pos` that may have more than two bytes, still zigzag."""
+    """Read the 32-bit varint at `pos`, which may have more than two bytes;
+    the value is still zigzag.
+    """
     raw = 0
     for shift in (0, 7, 14, 21, 28):
         byte = buf[pos]

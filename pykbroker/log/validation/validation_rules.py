@@ -1,7 +1,7 @@
-"""The settings that validation works by, and what it answers.
+"""The settings and results of validation.
 
-State   ValidationRules: one partition's settings, made anew when its topic's config changes.
-Out     ValidationOutcome; inside the checks `Refused` carries it out.
+State   ValidationRules: one partition's settings, recreated when its topic's config changes.
+Out     ValidationOutcome; inside the checks, the exception `Refused` carries it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Protocol
 from pykbroker.protocol import compression
 from pykbroker.protocol.record_batch import CODEC_MASK, CONTROL_BIT, NO_TIMESTAMP, BatchHeader
 
-#: Where an append comes from: Kafka's AppendOrigin.
+#: The origin of an append: Kafka's AppendOrigin.
 CLIENT = 0
 COORDINATOR = 1
 REPLICATION = 2
@@ -22,7 +22,7 @@ RAFT_LEADER = 3
 HEAVY_COMPRESSED_BYTES = 64 * 1024
 #: ... and from this many on when it must be compressed again as well.
 HEAVY_RECOMPRESSED_BYTES = 8 * 1024
-#: A batch below HEAVY_COMPRESSED_BYTES may hold this much for the event loop to decompress it.
+#: A batch below HEAVY_COMPRESSED_BYTES is decompressed on the event loop up to this size.
 LIGHT_DECOMPRESSED_BYTES = 256 * 1024
 
 
@@ -81,7 +81,7 @@ class ValidationRules:
         self.max_record_bytes = max_record_bytes
         self.segment_bytes = segment_bytes
         self.compact = compact
-        self.codec = codec  # None: whatever the producer chose
+        self.codec = codec  # None: the producer's choice
         self.level = level
         self.log_append_time = log_append_time
         self.before_max_ms = before_max_ms
@@ -118,26 +118,28 @@ class ValidationRules:
         )
 
     def recompresses(self, attributes: int) -> bool:
-        """Whether a batch with these attributes has to change its codec."""
+        """Return whether a batch with these attributes has to change its codec."""
         if self.codec is None or self.codec == attributes & CODEC_MASK:
             return False
         return not (attributes & CONTROL_BIT and attributes & CODEC_MASK == compression.NONE)
 
     def is_heavy(self, attributes: int, size_bytes: int) -> bool:
-        """Whether validation takes so long that it should not be done on the event loop."""
+        """Return whether validation takes too long for the event loop."""
         if size_bytes >= HEAVY_COMPRESSED_BYTES and attributes & CODEC_MASK:
             return True
         return size_bytes >= HEAVY_RECOMPRESSED_BYTES and self.recompresses(attributes)
 
     def light_bytes(self, attributes: int) -> int:
-        """The most that a batch may hold, once decompressed, to be checked on the event loop."""
+        """Return the maximum decompressed size of a batch to be checked on the event loop."""
         if self.recompresses(attributes):
             return HEAVY_RECOMPRESSED_BYTES
         return LIGHT_DECOMPRESSED_BYTES
 
 
 class ValidationOutcome:
-    """Either `error` is 0 and `batch` may be appended, or the answer for the producer."""
+    """The result of validation: either `error` is 0 and `batch` may be
+    appended, or an error for the producer.
+    """
 
     __slots__ = (
         "batch",
@@ -168,11 +170,11 @@ class ValidationOutcome:
 
 
 class HeavyBatch(Exception):
-    """A batch holds more, once decompressed, than this call of `validate` was to look at."""
+    """A batch holds more, once decompressed, than this call of `validate` may process."""
 
 
 class Refused(Exception):
-    """Leaves the checks of one batch with its outcome."""
+    """Ends the checks of one batch with its outcome."""
 
     def __init__(
         self, error: int, message: str, record_errors: list[tuple[int, str]] | None = None

@@ -157,7 +157,7 @@ def test_a_log_out_of_order_is_left_where_it_is(caplog: pytest.LogCaptureFixture
         caplog.clear()
         again = loaded(files)
         assert (
-            f"{path}: the batch at position {3 * size} is whole, but its offsets 0" in caplog.text
+            f"{path}: the batch at position {3 * size} is intact, but its offsets 0" in caplog.text
         )
         assert "nothing was changed, and the partition is offline" in caplog.text
         assert [tp for tp in ORDERS[:2] if again.get(tp) is not None] == ORDERS[1:2]

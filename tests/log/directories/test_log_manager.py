@@ -291,7 +291,7 @@ def test_a_log_of_a_deleted_topic_that_was_offline_is_set_aside(
     assert (log.log_directory, log.topic_id, log.log_end_offset) == (live, ids[live], 1)
     (aside,) = [name for name in files.listdir(stale) if name.startswith("orders-0")]
     assert aside.endswith("-stray")
-    assert f"{stale}/orders-0 is of a deleted topic" in caplog.text
+    assert f"{stale}/orders-0 belongs to a deleted topic" in caplog.text
 
 
 def test_moving_a_partition_to_another_directory(files: MemoryFiles) -> None:

@@ -38,7 +38,7 @@ def test_a_torn_tail_hides_nothing(files: MemoryFiles) -> None:
     segment = segment_of(files, new(10) + new(11)[:-5])
     report = report_cut(segment, 119, 11)
     assert report == CutReport(119, 114, 11, 0, -1, -1)
-    assert str(report) == "cutting 114 bytes from position 119 on, offset 11 and up"
+    assert str(report) == "removing 114 bytes from position 119 on, offset 11 and up"
 
 
 @pytest.mark.parametrize("make", [new, old])
@@ -49,7 +49,7 @@ def test_sound_batches_behind_a_wrong_checksum(make: object, files: MemoryFiles)
     report = report_cut(segment, 0, 10)
     assert (report.sound_batches, report.sound_first, report.sound_last) == (2, 11, 12)
     assert str(report).endswith(
-        "; among them are 2 sound batches behind the bad one, offsets 11 to 12"
+        "; among them are 2 intact batches after the bad one, offsets 11 to 12"
     )
 
 

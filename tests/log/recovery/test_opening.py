@@ -91,8 +91,8 @@ def test_a_bad_byte_cuts_the_segment_and_what_follows(
     assert epochs == [(0, 0)] if len(kept) == 2 else [(0, 0), (1, 2)]
     size = log.segments[2].size
     assert (
-        f"deleting {path_of(4)} behind the bad bytes of {path_of(2)}: {size} bytes, offset 4 and "
-        "up, which begin with a sound batch"
+        f"deleting {path_of(4)} after the bad bytes of {path_of(2)}: {size} bytes, offset 4 and "
+        "up, which begin with an intact batch"
     ) in caplog.text
 
 
@@ -239,7 +239,7 @@ def test_a_log_start_that_cannot_be_takes_nothing_away(
     three_segments(files)
     log = open_orders(files, log_start_offset=50, recovery_point=6)
     assert (log.log_start_offset, log.log_end_offset) == (0, 6)
-    assert "log start offset 50 is not believed" in caplog.text
+    assert "log start offset 50 is ignored" in caplog.text
 
 
 def test_what_is_lost_is_told(files: MemoryFiles, caplog: pytest.LogCaptureFixture) -> None:
@@ -248,7 +248,7 @@ def test_what_is_lost_is_told(files: MemoryFiles, caplog: pytest.LogCaptureFixtu
     assert caplog.text == ""
     files.unlink(path_of(2))
     assert offsets_of(open_orders(files, recovery_point=6)) == [0, 1, 4, 5]
-    assert f"{path_of(2)} is gone or empty: offsets 2 to 3 are lost" in caplog.text
+    assert f"{path_of(2)} is missing or empty: offsets 2 to 3 are lost" in caplog.text
     files.unlink(path_of(4))
     assert offsets_of(open_orders(files, recovery_point=6)) == [0, 1]
     assert f"{DIRECTORY} ends at offset 2 but was synced up to 6" in caplog.text
@@ -275,7 +275,7 @@ def test_a_lost_first_segment_is_told(
     log = open_orders(files, is_clean=is_clean, recovery_point=6)
     assert (log.log_start_offset, log.log_end_offset) == (gone[-1] + 2, 6)
     end = gone[-1] + 1
-    told = f"the log files before {path_of(end + 1)} are gone: offsets 0 to {end} are lost"
+    told = f"the log files before {path_of(end + 1)} are missing: offsets 0 to {end} are lost"
     assert [r.getMessage() for r in caplog.records if r.levelname == "ERROR"] == [
         f"orders-3: {told}"
     ]
@@ -369,7 +369,7 @@ def test_a_bad_length_before_sound_batches_is_told_to_readers(files: MemoryFiles
     content[8] = 0x7F
     files.write_file(path_of(2), content)
     log = open_orders(files, recovery_point=6)
-    with pytest.raises(KafkaError, match=r"no batch header|ends behind the file"):
+    with pytest.raises(KafkaError, match=r"no batch header|ends beyond the file"):
         log.read(2, 1, 6)
     assert log.read(4, 1, 6).position == 0
 

@@ -150,8 +150,8 @@ def test_a_bad_old_message_is_cut_with_what_follows(
     assert recover(files, segment) == cut
     assert segment.next_offset() == 12
     assert (
-        f"cutting {cut} bytes from position {2 * len(messages[0])} on, offset 12 and up; among "
-        "them are 2 sound batches behind the bad one, offsets 13 to 14"
+        f"removing {cut} bytes from position {2 * len(messages[0])} on, offset 12 and up; among "
+        "them are 2 intact batches after the bad one, offsets 13 to 14"
     ) in caplog.text
 
 

@@ -42,7 +42,7 @@ def test_offset_entries(entries: list[tuple[int, int]], expected: list[tuple[int
     [
         ([(50, 1009), (90, 1019)], []),
         ([(90, 1029)], []),
-        ([(70, 1029)], [(0, "70, but up to there it is 90")]),
+        ([(70, 1029)], [(0, "70, but the largest up to there is 90")]),
         ([(90, 1040)], [(0, "no batch holds offset 1040")]),
         ([(50, 999)], [(0, "no batch holds offset 999")]),
         ([(90, 1019), (50, 1009)], [(1, "it does not ascend")]),
@@ -84,7 +84,7 @@ def test_an_index_that_lacks_an_abort_or_has_one_too_many() -> None:
     found, indexed = {(7, 2, 4)}, {(8, 2, 4)}
     both = [
         (2, "aborted 2 to 4 of producer 7 is not in the index"),
-        (2, "2 to 4 of producer 8 is no aborted transaction"),
+        (2, "2 to 4 of producer 8 is not an aborted transaction"),
     ]
     assert list(wrong_aborted(indexed, found, log_start=0, has_gaps=False)) == both
     assert list(wrong_aborted(indexed, found, log_start=3, has_gaps=False)) == both[:1]
