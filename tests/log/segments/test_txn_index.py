@@ -49,7 +49,7 @@ def test_truncation(steps: list[int], cut: int) -> None:
 
 def test_damage() -> None:
     payload = b"".join(map(TransactionIndex(0).append, ABORTED))
-    assert "whole entries" in str(TransactionIndex(1000, payload[:-1]).check())
+    assert "complete entries" in str(TransactionIndex(1000, payload[:-1]).check())
     assert list(TransactionIndex(1000, payload[:-1])) == ABORTED[:1]
     assert "out of order" in str(TransactionIndex(5000, payload).check())
     assert "out of order" in str(TransactionIndex(1000, payload[34:] + payload[:34]).check())
