@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 Record = TypeVar("Record")
 
@@ -28,8 +28,7 @@ class MetadataRecord:
     version: int = 0
 
 
-@dataclass(slots=True, frozen=True)
-class CoordinatorRecord:
+class CoordinatorRecord(NamedTuple):
     """A record of a coordinator's log: generated key and value messages.
     Without a value it is a tombstone.
     """

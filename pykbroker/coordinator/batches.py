@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 
 from pykbroker.environment.slices import Breathe, paced_if
 from pykbroker.protocol.control_records import ABORT, COMMIT, EndTxnMarker, build_marker_batch
-from pykbroker.protocol.record_batch import NO_PRODUCER_ID, build_batch
+from pykbroker.protocol.record_batch import (
+    MAGIC_V2,
+    NO_LEADER_EPOCH,
+    NO_PRODUCER_ID,
+    NO_SEQUENCE,
+    TRANSACTIONAL_BIT,
+    BatchHeader,
+    assemble_batch,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,14 +40,25 @@ def decision_batch(
 
     `breathe` is called between records (`environment/slices.py`).
     """
-    encode = codec.encode
-    return build_batch(
-        ((*encode(record), now_ms, ()) for record in paced_if(records, breathe)),
-        codec=compression,
-        producer_id=decision.producer_id,
-        producer_epoch=decision.producer_epoch,
-        is_transactional=decision.producer_id != NO_PRODUCER_ID,
+    encode = codec.encode_record
+    encoded = [encode(record, at) for at, record in enumerate(paced_if(records, breathe))]
+    is_transactional = decision.producer_id != NO_PRODUCER_ID
+    header = BatchHeader(
+        0,
+        0,
+        NO_LEADER_EPOCH,
+        MAGIC_V2,
+        0,
+        compression | TRANSACTIONAL_BIT if is_transactional else compression,
+        len(encoded) - 1,
+        now_ms,
+        now_ms,
+        decision.producer_id,
+        decision.producer_epoch,
+        NO_SEQUENCE,
+        len(encoded),
     )
+    return assemble_batch(b"".join(encoded), header)
 
 
 def marker_batch(marker: WritableTxnMarker, now_ms: int) -> bytearray:

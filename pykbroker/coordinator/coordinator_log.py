@@ -91,7 +91,14 @@ class ReplicaLog:
         transaction_version: int = 0,
     ) -> Appended:
         """See `CoordinatorLog`."""
-        outcome = self._replica_manager.append_as_coordinator(
+        manager = self._replica_manager
+        if guard is None:
+            queued = manager.queue_as_coordinator(
+                self.topic, partition, batch, leader_epoch, now_ms
+            )
+            if queued is not None:
+                return Appended(*queued)
+        outcome = manager.append_as_coordinator(
             TopicPartition(self.topic, partition),
             batch,
             leader_epoch,

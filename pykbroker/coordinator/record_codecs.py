@@ -16,6 +16,7 @@ from struct import Struct
 from pykbroker.decision import CoordinatorRecord
 from pykbroker.protocol.parts_writer import Parts
 from pykbroker.protocol.primitives import DecodeError, Message
+from pykbroker.protocol.record import encode_record
 
 _INT16 = Struct(">h")
 _MESSAGES = "pykbroker.protocol.messages"
@@ -48,6 +49,11 @@ class RecordCodec:
         if record.value is None:
             return key, None
         return key, _prefixed(record.value_version, record.value, record.value_version)
+
+    def encode_record(self, record: CoordinatorRecord, offset_delta: int) -> bytes | bytearray:
+        """The record as it lies in a batch whose records are all of one time, without headers."""
+        key, value = self.encode(record)
+        return encode_record(offset_delta, 0, key, value)
 
     def decode(
         self, key: bytes | memoryview, value: bytes | memoryview | None
@@ -86,7 +92,6 @@ def _class(name: str) -> type[Message]:
 
 
 def _prefixed(number: int, message: Message, version: int) -> bytes:
-    tail = bytearray(_INT16.pack(number))
-    out: Parts = [tail]
+    out: Parts = [bytearray(_INT16.pack(number))]
     message.encode(out, version)
-    return bytes(tail) if len(out) == 1 else b"".join(bytes(part) for part in out)  # type: ignore[arg-type]
+    return b"".join(out)  # type: ignore[arg-type]

@@ -20,13 +20,21 @@ ElementT = TypeVar("ElementT")
 
 Breathe = Callable[[], None]
 
+FEW = 4
+
 
 def go_on() -> None:
     """Do nothing; for code that must not be interrupted."""
 
 
-def paced(elements: Iterable[ElementT], breathe: Breathe) -> Iterator[ElementT]:
-    """Yield the elements, calling `breathe` before each."""
+def paced(elements: Iterable[ElementT], breathe: Breathe) -> Iterable[ElementT]:
+    """Yield the elements, calling `breathe` before each; not for a list with at most FEW."""
+    if type(elements) is list and len(elements) <= FEW:
+        return elements
+    return _breathing(elements, breathe)
+
+
+def _breathing(elements: Iterable[ElementT], breathe: Breathe) -> Iterator[ElementT]:
     for element in elements:
         breathe()
         yield element

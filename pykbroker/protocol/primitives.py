@@ -188,15 +188,21 @@ def read_unknown_tags(
 def put_tags(tail: bytearray, known: dict[int, bytes], unknown: dict[int, bytes] | None) -> None:
     """Append the count and all tagged fields, in the order of their tags."""
     tags = known
+    if len(known) == 1 and not unknown:
+        ((tag, content),) = known.items()
+        if tag < 128 and len(content) < 128:
+            tail += bytes((1, tag, len(content)))
+            tail += content
+            return
     if unknown:
         tags = known | unknown
         if len(tags) != len(known) + len(unknown):
             raise EncodeError(f"unknown tags {sorted(unknown)} clash with known {sorted(known)}")
     put_uvarint(tail, len(tags))
-    for tag in sorted(tags):
+    for tag, content in sorted(tags.items()):
         put_uvarint(tail, tag)
-        put_uvarint(tail, len(tags[tag]))
-        tail += tags[tag]
+        put_uvarint(tail, len(content))
+        tail += content
 
 
 def read_uuids(buf: bytes | memoryview, pos: int, count: int) -> tuple[list[bytes], int]:

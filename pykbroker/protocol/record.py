@@ -208,6 +208,8 @@ def encode_varint(value: int) -> bytes:
     """Zigzag, base 128; for 32-bit and 64-bit values alike."""
     if -64 <= value < 64:
         return _SMALL_VARINTS[value + 64]
+    if 0 <= value < 8192:
+        return bytes((value << 1 & 0x7F | 0x80, value >> 6))
     raw = (value << 1) ^ (value >> 63)
     encoded = bytearray()
     while raw > 0x7F:

@@ -426,7 +426,8 @@ def build_batch(
     for index, (key, value, timestamp, headers) in enumerate(records):
         if base_timestamp is None:
             base_timestamp = timestamp
-        max_timestamp = max(max_timestamp, timestamp)
+        if timestamp > max_timestamp:
+            max_timestamp = timestamp
         delta = index if offset_deltas is None else offset_deltas[index]
         encoded.append(encode_record(delta, timestamp - base_timestamp, key, value, headers))
     attributes = codec
@@ -434,11 +435,12 @@ def build_batch(
     attributes |= TRANSACTIONAL_BIT if is_transactional else 0
     attributes |= CONTROL_BIT if is_control else 0
     attributes |= DELETE_HORIZON_BIT if delete_horizon_ms is not None else 0
-    return assemble_batch(
-        b"".join(encoded),
-        BatchHeader(
+    payload = b"".join(encoded)
+    stored = payload if codec == compression.NONE else compression.compress(codec, payload, level)
+    batch = bytearray(
+        HEADER.pack(
             base_offset,
-            0,
+            RECORDS_AT - LOG_OVERHEAD + len(stored),
             leader_epoch,
             MAGIC_V2,
             0,
@@ -450,19 +452,20 @@ def build_batch(
             producer_epoch,
             base_sequence,
             len(encoded),
-        ),
-        level,
+        )
     )
+    batch += stored
+    _U32.pack_into(batch, CRC_AT, compute_crc(batch))
+    return batch
 
 
 def assemble_batch(payload: BytesLike, header: BatchHeader, level: int | None = None) -> bytearray:
     """Compress the encoded records with the header's codec, set its length and checksum."""
     codec = header.attributes & CODEC_MASK
     stored = payload if codec == compression.NONE else compression.compress(codec, payload, level)
-    batch = bytearray(RECORDS_AT)
+    header.batch_length = RECORDS_AT - LOG_OVERHEAD + len(stored)
+    batch = bytearray(HEADER.pack(*_header_fields(header)))
     batch += stored
-    header.batch_length = len(batch) - LOG_OVERHEAD
-    HEADER.pack_into(batch, 0, *_header_fields(header))
     header.crc = compute_crc(batch)
     _U32.pack_into(batch, CRC_AT, header.crc)
     return batch

@@ -263,6 +263,27 @@ class ReplicaManager:
         """Tell `waiting` when this turn's writes are done."""
         self._turn_waiting.append(waiting)
 
+    def queue_as_coordinator(
+        self, topic: str, index: int, batch: bytearray, leader_epoch: int, now_ms: int
+    ) -> tuple[int, int] | None:
+        """Queue a coordinator's batch if there is no more to it: (base offset, next offset).
+
+        None: it is for `append_as_coordinator`, which says what is wrong.
+        """
+        partition = self.find(topic, index)
+        if (
+            partition is None
+            or partition.leader_epoch != leader_epoch
+            or not partition.may_append(ACKS_ALL)
+        ):
+            return None
+        records = memoryview(batch)
+        plain = partition.log.check_plain(records, leader_epoch, now_ms)
+        if plain is None:
+            return None
+        base_offset = self.queue_plain(partition, records, plain)
+        return base_offset, base_offset + plain[0] + 1
+
     def append_as_coordinator(
         self,
         topic_partition: TopicPartition,

@@ -47,6 +47,7 @@ GROWTH_BYTES = 100 * 1024 * 1024
 ANSWER_SECONDS = 0.2
 TOPIC = "fuzz"
 VALUE = b"an intact record"
+PREPARED = frozenset((0, 1, 3, 8, 12))  # Produce, Fetch, Metadata, OffsetCommit, Heartbeat
 
 
 class Peer:
@@ -200,6 +201,23 @@ def test_mutated_frames(target: Target, seed: int) -> None:
     target.check("before")
     for first in range(0, CASES, BATCH):
         throw(target.broker.port, [mutate(rng.choice(frames), rng) for _ in range(BATCH)])
+        target.check(f"seed {seed}, cases from {first} on")
+    target.check_stored()
+
+
+@pytest.mark.parametrize("seed", [20261129])
+def test_mutated_frames_behind_an_intact_one(target: Target, seed: int) -> None:
+    """The node has prepared for more like the intact one, and looks closer at what is different."""
+    rng = random.Random(seed)
+    of_prepared = [
+        frame
+        for frame in real_frames(TOPIC, target.topic_id, VALUE)
+        if struct.unpack_from(">h", frame, 4)[0] in PREPARED
+    ]
+    for first in range(0, CASES, BATCH):
+        frames = [rng.choice(of_prepared) for _ in range(BATCH)]
+        cases = [frame * 2 + mutate(frame, rng) + frame for frame in frames]
+        throw(target.broker.port, cases)
         target.check(f"seed {seed}, cases from {first} on")
     target.check_stored()
 

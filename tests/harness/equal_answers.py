@@ -29,7 +29,8 @@ from pykbroker.network.connection_resources import ConnectionResources
 from pykbroker.network.peer_log import PeerLog
 from pykbroker.network.request import Request
 from pykbroker.network.request_channel import RequestChannel
-from tests.broker.handlers.data_plane import LISTENER, Broker, Threads
+from tests.broker.handlers.data_plane import LISTENER, Threads
+from tests.harness.asked_node import AskedNode
 from tests.harness.random_clients import Clients, happen
 
 
@@ -110,14 +111,14 @@ class Side:
     """One of the two nodes, its clients' sockets and its event loop."""
 
     def __init__(self, worker: type[Worker]) -> None:
-        self.broker = broker = Broker()
+        self.broker = broker = AskedNode()
         self.soon: deque[Callable[[], None]] = deque()
         self.halted: list[BaseException] = []
         self.prepared = 0
         clock = SimpleNamespace(
             monotonic_ns=lambda: broker.node.now_ms * 1_000_000, wall_ms=broker.wall_ms
         )
-        broker.environment = SimpleNamespace(  # type: ignore[attr-defined]
+        broker.environment = SimpleNamespace(
             clock=clock,
             loop_time=LoopTime(),
             background=SimpleNamespace(threads=lambda name: Threads()),
@@ -169,6 +170,7 @@ class Side:
             ready = [sock for sock in self.transport.readers if sock.incoming]
             for sock in ready:
                 self.transport.readers[sock]()
+            self.broker.advance(0)
             if not ready and not self.soon:
                 return
             while self.soon:
@@ -218,6 +220,7 @@ def live(seed: int, steps: int, served: Counter[str]) -> int:
         clients.prepare_node(side.broker.node)
         for number in range(clients.count):
             side.connect(number)
+        clients.member = side.broker.member
     for step in range(steps):
         event = happen(chance) if chance.random() < 0.2 else None
         quiet = not sides[0].broker.purgatory and sides[0].broker.node.files.fail is None
@@ -227,6 +230,7 @@ def live(seed: int, steps: int, served: Counter[str]) -> int:
         for side in sides:
             if event is not None:
                 event(side.broker)
+                clients.member = side.broker.member
             for number, frames in sent:
                 if side.sockets[number].is_closed:
                     side.connect(number)

@@ -29,11 +29,20 @@ from pykbroker.protocol.messages.produce_request import (
 from pykbroker.protocol.parts_writer import Parts, join_parts
 from pykbroker.protocol.primitives import DecodeError
 from pykbroker.protocol.record_batch import NewRecord, build_batch
-from tests.broker.handlers.data_plane import Broker
+from tests.broker.handlers.group_broker import OFFSETS_PARTITIONS, OFFSETS_TOPIC_NUMBER
+from tests.harness.asked_node import AskedNode
+from tests.harness.random_questions import HEARTBEAT, METADATA, OFFSET_COMMIT, Question
 from tests.replication.node import NOW_MS, Node, topic_id_of
 
 PRODUCE = 0
 FETCH = 1
+VERSIONS = {
+    PRODUCE: range(3, 14),
+    FETCH: range(4, 19),
+    METADATA: range(14),
+    OFFSET_COMMIT: range(2, 11),
+    HEARTBEAT: range(5),
+}
 TOPICS = {"plain": 1, "compact": 2, "stamped": 3, "zipped": 4, "replicated": 5, "tight": 6}
 PARTITIONS = 3
 
@@ -42,9 +51,11 @@ class Habit:
     """What a client does again and again."""
 
     def __init__(self, chance: random.Random, number: int) -> None:
-        self.api = chance.choice((PRODUCE, PRODUCE, PRODUCE, FETCH, FETCH))
+        self.api = chance.choice(
+            (PRODUCE,) * 6 + (FETCH,) * 4 + (OFFSET_COMMIT,) * 3 + (METADATA, HEARTBEAT)
+        )
         self.topic = chance.choice(("plain",) * 8 + ("replicated",) * 3 + (*TOPICS, "missing"))
-        self.version = chance.randrange(3, 14) if self.api == PRODUCE else chance.randrange(4, 19)
+        self.version = chance.choice(VERSIONS[self.api])
         self.acks = chance.choice((-1, -1, -1, -1, 1, 1, 1, 0, 0, 2))
         self.count = chance.choice((1, 1, 1, 2, 3))
         self.records = chance.choice((1, 1, 1, 3, 40))
@@ -57,6 +68,8 @@ class Habit:
         self.max_bytes = chance.choice((1, 200, 200, 1000, 5000, 1 << 20))
         self.min_bytes = chance.choice((0, 1, 1, 1, 1, 500))
         self.max_wait_ms = chance.choice((0, 0, 100))
+        ids = {name: topic_id_of(number) for name, number in TOPICS.items()}
+        self.question = Question(chance, self.api, ids)
 
 
 class Clients:
@@ -70,6 +83,8 @@ class Clients:
         self.sequences: dict[tuple[int, str, int], int] = {}
         self.sessions = [(0, 0)] * self.count
         self.offsets: dict[tuple[str, int], int] = {}
+        self.member = ("", -1)
+        """Id and generation of the one member of GROUP, as they are by now."""
 
     def prepare_node(self, node: Node) -> None:
         """Topics of all kinds."""
@@ -112,8 +127,11 @@ class Clients:
             for _ in range(pipelined if lone >= 0 and is_quiet else 1):
                 if habit.api == PRODUCE:
                     frames.append(self.produce(number, habit))
-                else:
+                elif habit.api == FETCH:
                     frames.append(self.fetch(number, habit))
+                else:
+                    message = habit.question.message(habit.version, self.member)
+                    frames.append(self.frame(habit, message, habit.api))
             self.sent += len(frames)
             content = b"".join(frames)
             if lone >= 0 and chance.random() < 0.2:
@@ -268,19 +286,19 @@ class Clients:
 # ---- what happens on a node
 
 
-def happen(chance: random.Random) -> Callable[[Broker], None]:
+def happen(chance: random.Random) -> Callable[[AskedNode], None]:
     """Something that changes the answers of many requests, or none."""
     topic = chance.choice((*TOPICS, "plain", "plain", "plain", "plain", "replicated"))
     index = chance.randrange(PARTITIONS)
     number = chance.randrange(1 << 30)
 
-    def set_config(name: str, value: str | None) -> Callable[[Broker], None]:
+    def set_config(name: str, value: str | None) -> Callable[[AskedNode], None]:
         record = ConfigRecord(
             resource_type=TOPIC_RESOURCE, resource_name=topic, name=name, value=value
         )
         return lambda broker: broker.node.apply(record)
 
-    def change(leader: int, isr: list[int] | None = None) -> Callable[[Broker], None]:
+    def change(leader: int, isr: list[int] | None = None) -> Callable[[AskedNode], None]:
         record = PartitionChangeRecord(
             topic_id=topic_id_of(TOPICS[topic]), partition_id=index, leader=leader, isr=isr
         )
@@ -309,25 +327,39 @@ def happen(chance: random.Random) -> Callable[[Broker], None]:
             lambda broker: roll(broker, topic, index),
             lambda broker: delete_records(broker, topic, index),
             lambda broker: abort_transaction(broker, topic, index, number),
+            lambda broker: broker.let_join(),
+            lambda broker: lead_groups(broker, leader=1 + number % 2),
+            lambda broker: lead_groups(broker, leader=1),
             lambda broker: break_disk(broker) if number % 8 == 0 else None,
         )
     )
 
 
-def change_if_there(broker: Broker, record: PartitionChangeRecord) -> None:
+def change_if_there(broker: AskedNode, record: PartitionChangeRecord) -> None:
     """A topic may have been made anew with another id."""
     if record.topic_id in broker.node.image.topics_by_id:
         broker.node.apply(record)
 
 
-def pass_time(broker: Broker, ms: int) -> None:
-    node = broker.node
-    node.now_ms += ms
-    node.purgatory.advance(node.now_ms)
+def pass_time(broker: AskedNode, ms: int) -> None:
+    broker.advance(ms)
+    broker.node.purgatory.advance(broker.node.now_ms)
     broker.wake()
 
 
-def follow(broker: Broker) -> None:
+def lead_groups(broker: AskedNode, leader: int) -> None:
+    """The partitions of `__consumer_offsets` get another leader, or a new epoch."""
+    topic_id = topic_id_of(OFFSETS_TOPIC_NUMBER)
+    if broker.node.files.fail is None:
+        broker.apply(
+            *(
+                PartitionChangeRecord(topic_id=topic_id, partition_id=index, leader=leader)
+                for index in range(OFFSETS_PARTITIONS)
+            )
+        )
+
+
+def follow(broker: AskedNode) -> None:
     """The follower fetches all that there is."""
     for index in range(PARTITIONS):
         partition = broker.replica_manager.find("replicated", index)
@@ -336,7 +368,7 @@ def follow(broker: Broker) -> None:
     broker.wake()
 
 
-def recreate(broker: Broker, name: str, same_id: bool) -> None:
+def recreate(broker: AskedNode, name: str, same_id: bool) -> None:
     node = broker.node
     topic = node.image.topic(name)
     if topic is not None and node.files.fail is None:
@@ -345,19 +377,19 @@ def recreate(broker: Broker, name: str, same_id: bool) -> None:
         node.create_topic(name, PARTITIONS, number if same_id else number + 10)
 
 
-def roll(broker: Broker, name: str, index: int) -> None:
+def roll(broker: AskedNode, name: str, index: int) -> None:
     partition = broker.replica_manager.find(name, index)
     if partition is not None and partition.hosted:
         partition.log.roll(broker.node.now_ms)
 
 
-def delete_records(broker: Broker, name: str, index: int) -> None:
+def delete_records(broker: AskedNode, name: str, index: int) -> None:
     partition = broker.replica_manager.find(name, index)
     if partition is not None and partition.is_leader and not partition.log.config.compact:
         partition.delete_records(-1)
 
 
-def abort_transaction(broker: Broker, name: str, index: int, producer_id: int) -> None:
+def abort_transaction(broker: AskedNode, name: str, index: int, producer_id: int) -> None:
     """Somebody writes one record and takes it back."""
     node, manager = broker.node, broker.replica_manager
     partition = manager.find(name, index)
@@ -377,5 +409,5 @@ def abort_transaction(broker: Broker, name: str, index: int, producer_id: int) -
     broker.wake()
 
 
-def break_disk(broker: Broker) -> None:
+def break_disk(broker: AskedNode) -> None:
     broker.node.fail_writes()

@@ -11,9 +11,12 @@ Not done: member epochs of KIP-848 groups.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pykbroker.broker.handlers import Handler
+from pykbroker.broker.prepared import Answer
+from pykbroker.broker.prepared.offset_commit import PreparedOffsetCommit, prepare_with
 from pykbroker.broker.requests.commit_topics import CommitTopics, Forms
 from pykbroker.coordinator.group.offsets import commit_error
 from pykbroker.deferred import then
@@ -64,6 +67,18 @@ def error_reply(request: Request, code: int, message: str | None) -> OffsetCommi
     return commit_error(request.message, code)
 
 
+def prepare(
+    services: BrokerServices, request: Request, answer: Answer
+) -> PreparedOffsetCommit | None:
+    """For more requests like this one."""
+    return prepare_with(partial(handle, services), request, answer)
+
+
 HANDLER = Handler(
-    api_key=API_KEY, handle=handle, min_version=2, max_version=10, error_reply=error_reply
+    api_key=API_KEY,
+    handle=handle,
+    min_version=2,
+    max_version=10,
+    error_reply=error_reply,
+    prepare=prepare,
 )

@@ -10,6 +10,7 @@ from struct import Struct
 from typing import TYPE_CHECKING
 
 from pykbroker.broker.prepared import MISSED, SERVED, Answer, PreparedRequest
+from pykbroker.broker.prepared.request_pattern import RequestPattern
 from pykbroker.deferred import Deferred
 from pykbroker.errors import KafkaError
 from pykbroker.protocol.headers import encode_response
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from pykbroker.broker.services import BrokerServices
     from pykbroker.network.request import PreparedConnection, Request
 
-BEHIND_CORRELATION_ID = 8
 CORRELATION_ID_AT = 4
 MOST_REQUEST_BYTES = 1024
 
@@ -30,15 +30,14 @@ _put_i32 = Struct(">i").pack_into
 class PreparedHeartbeat(PreparedRequest):
     """See the module."""
 
-    __slots__ = ("_all_well", "_answer", "_message", "_rest", "_services", "_size")
+    __slots__ = ("_all_well", "_answer", "_message", "_pattern", "_services")
 
     def __init__(self, services: BrokerServices, request: Request, answer: Answer) -> None:
         super().__init__()
         self._services = services
         self._answer = answer
         self._message = request.message
-        self._rest = bytes(request.frame[BEHIND_CORRELATION_ID:])
-        self._size = len(request.frame)
+        self._pattern = RequestPattern(request.frame)
         out: Parts = []
         encode_response(request.api, request.api_version, 0, HeartbeatResponse(), out)
         self._all_well = join_parts(out)
@@ -51,9 +50,7 @@ class PreparedHeartbeat(PreparedRequest):
         end: int,
         correlation_id: int,
     ) -> int:
-        if end - start != self._size or not frame.startswith(
-            self._rest, start + BEHIND_CORRELATION_ID
-        ):
+        if not self._pattern.matches(frame, start, end):
             return MISSED
         outcome: HeartbeatResponse | Deferred | KafkaError
         try:

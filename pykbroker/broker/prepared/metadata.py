@@ -13,6 +13,7 @@ from struct import Struct
 from typing import TYPE_CHECKING, TypeAlias
 
 from pykbroker.broker.prepared import MISSED, SERVED, PreparedRequest
+from pykbroker.broker.prepared.request_pattern import RequestPattern
 from pykbroker.protocol.headers import encode_response
 from pykbroker.protocol.parts_writer import Parts
 from pykbroker.protocol.primitives import ZERO_UUID, Message
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from pykbroker.network.request import PreparedConnection, Request
     from pykbroker.protocol.messages.metadata_request import MetadataRequest
 
-BEHIND_CORRELATION_ID = 8
 CORRELATION_ID_AT = 4
 FEW = 10  # topics: longer answers are made bit by bit
 MOST_REQUEST_BYTES = 1024
@@ -37,7 +37,7 @@ Handle: TypeAlias = Callable[["Request"], object]
 class PreparedMetadata(PreparedRequest):
     """See the module."""
 
-    __slots__ = ("_handle", "_image", "_reply", "_request", "_rest", "_size", "_view")
+    __slots__ = ("_handle", "_image", "_pattern", "_reply", "_request", "_view")
 
     def __init__(self, handle: Handle, view: MetadataView, request: Request) -> None:
         """handle: the general path's handler."""
@@ -46,8 +46,7 @@ class PreparedMetadata(PreparedRequest):
         self._request = request
         self._handle = handle
         request.frame = memoryview(bytes(request.frame))  # nothing else of what was received
-        self._rest = bytes(request.frame[BEHIND_CORRELATION_ID:])
-        self._size = len(request.frame)
+        self._pattern = RequestPattern(request.frame)
         self._image: MetadataImage | None = None
         self._reply = bytearray()
 
@@ -59,9 +58,7 @@ class PreparedMetadata(PreparedRequest):
         end: int,
         correlation_id: int,
     ) -> int:
-        if end - start != self._size or not frame.startswith(
-            self._rest, start + BEHIND_CORRELATION_ID
-        ):
+        if not self._pattern.matches(frame, start, end):
             return MISSED
         image = self._view.image
         if image is not self._image and not self._encode(image):

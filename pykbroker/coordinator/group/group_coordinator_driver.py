@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 from pykbroker.coordinator.coordinator_log import CoordinatorLog, ReplicaLog, coordinator_error
 from pykbroker.coordinator.group import offsets, queries, txn_offsets
 from pykbroker.coordinator.group.classic.replies import join_error, sync_error
+from pykbroker.coordinator.group.offset_record import GroupRecordCodec
 from pykbroker.coordinator.group.settings import GroupSettings
 from pykbroker.coordinator.group.shard import EXPIRE_OFFSETS, GroupShard
 from pykbroker.coordinator.group.step import CallerContext
 from pykbroker.coordinator.partitioning import partition_for
-from pykbroker.coordinator.record_codecs import GROUP_RECORD_TYPES, RecordCodec
 from pykbroker.coordinator.runtime_driver import CoordinatorRuntime
 from pykbroker.deferred import Deferred, gather
 from pykbroker.environment import Environment
@@ -82,7 +82,7 @@ class GroupCoordinator:
         self.num_partitions = settings.num_partitions
         self.runtime = CoordinatorRuntime(
             log=log,
-            codec=RecordCodec(GROUP_RECORD_TYPES),
+            codec=GroupRecordCodec(),
             make_shard=lambda: GroupShard(self.settings, slices.breathe),
             scheduler=scheduler,
             clock=clock,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pykbroker.coordinator.decisions import ShardDecision
 from pykbroker.coordinator.group.settings import GroupSettings
@@ -13,8 +12,7 @@ if TYPE_CHECKING:
     from pykbroker.log.producers.verification import VerificationGuard
 
 
-@dataclass(slots=True, frozen=True)
-class CallerContext:
+class CallerContext(NamedTuple):
     """What a request has beside its body.
 
     client_host: as Java prints an address without a host name: "/127.0.0.1".

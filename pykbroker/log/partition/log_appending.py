@@ -125,7 +125,7 @@ class LogAppending(LogState):
         if origin == RAFT_LEADER:
             return self._append_raft(records, leader_epoch, now_ms)
         if checked is None:
-            if origin == CLIENT and guard is None:
+            if guard is None:
                 view = memoryview(records)
                 plain = self.check_plain(view, leader_epoch, now_ms)
                 if plain is not None:

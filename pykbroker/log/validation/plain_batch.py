@@ -2,8 +2,8 @@
 
     plain     one complete batch of magic 2 and nothing after it; uncompressed, CreateTime, not part
               of a transaction; a valid checksum; valid records with offset deltas 0, 1, 2 … and the
-              max timestamp in the header, within bounds; for a topic without compaction,
-              compression and LogAppendTime
+              max timestamp in the header, within bounds, and with keys if the topic is compacted;
+              for a topic without compression and LogAppendTime
 
 Nearly all batches of nearly all producers are plain or compressed. This is one straight-line
 function that creates no objects. Everything else is left to `batch_validation`, which reports what
@@ -61,7 +61,7 @@ def plain_header(
     ):
         return None
     records = bytes(view[RECORDS_AT:])
-    if count == 1 and is_plain_record(records):
+    if count == 1 and is_plain_record(records, rules.compact):
         min_timestamp = base_timestamp
         if base_timestamp != max_timestamp:
             return None
@@ -71,6 +71,8 @@ def plain_header(
         except CorruptRecord:
             return None
         if not survey.dense or max_timestamp != base_timestamp + survey.max_delta:
+            return None
+        if rules.compact and survey.first_keyless >= 0:
             return None
         min_timestamp = base_timestamp + survey.min_delta
     if now_ms - min_timestamp > rules.before_max_ms:

@@ -48,12 +48,12 @@ class RecordSurvey:
         return ~(self.low >> 1) if self.low else 0
 
 
-def is_plain_record(buf: bytes) -> bool:
+def is_plain_record(buf: bytes, with_key: bool = False) -> bool:
     """Return whether this is one valid record with offset delta 0, timestamp
     delta 0 and no headers.
 
-    Only for lengths below 8 KiB and keys below 64 bytes, as is typical of one record per request.
-    False only means that the record has to be surveyed.
+    Only for lengths below 8 KiB, as is typical of one record per request. With `with_key`, the
+    record must have a key. False only means that the record has to be surveyed.
     """
     end = len(buf)
     try:
@@ -69,9 +69,14 @@ def is_plain_record(buf: bytes) -> bool:
         raw = buf[pos + 3]  # key
         pos += 4
         if raw > 0x7F:
-            return False
+            if (byte := buf[pos]) > 0x7F:
+                return False
+            raw += (byte - 1) << 7
+            pos += 1
         if not raw & 1:
             pos += raw >> 1
+        elif with_key:
+            return False
         raw = buf[pos]  # value
         pos += 1
         if raw > 0x7F:

@@ -86,10 +86,8 @@ class ValidationRules:
         self.log_append_time = log_append_time
         self.before_max_ms = before_max_ms
         self.after_max_ms = after_max_ms
-        changes_or_looks_inside = (
-            compact or log_append_time or codec not in (None, compression.NONE)
-        )
-        self.plain_bytes = 0 if changes_or_looks_inside else min(max_message_bytes, segment_bytes)
+        changes = log_append_time or codec not in (None, compression.NONE)
+        self.plain_bytes = 0 if changes else min(max_message_bytes, segment_bytes)
         """The most that a batch may have to be appended as it is (plain_batch.py)."""
 
     @classmethod

@@ -16,6 +16,7 @@ from pykbroker.broker.handlers import (
 from pykbroker.broker.metadata.topic_creation import TopicCreation
 from pykbroker.coordinator.group.group_coordinator_driver import GroupCoordinator
 from pykbroker.deferred import Deferred
+from pykbroker.environment.randomness import RandomSource
 from pykbroker.environment.real.randomness import Entropy
 from pykbroker.environment.slices import InOneGo
 from pykbroker.kraft.delta import MetadataDelta
@@ -51,7 +52,9 @@ OFFSETS_PARTITIONS = 3
 class GroupBroker(Broker):
     """Broker 1 leads every partition; "t" has two. `__consumer_offsets` is there if `ready`."""
 
-    def __init__(self, *, ready: bool = True, **overrides: Any) -> None:
+    def __init__(
+        self, *, ready: bool = True, random: RandomSource | None = None, **overrides: Any
+    ) -> None:
         super().__init__(
             {
                 "offsets.topic.num.partitions": str(OFFSETS_PARTITIONS),
@@ -61,7 +64,7 @@ class GroupBroker(Broker):
         )
         self.loop = VirtualLoop(self.node.now_ms)
         environment: Any = SimpleNamespace(
-            scheduler=self.loop, clock=self.loop, random=Entropy(), slices=InOneGo()
+            scheduler=self.loop, clock=self.loop, random=random or Entropy(), slices=InOneGo()
         )
         self.environment = environment
         self.groups = GroupCoordinator.create(

@@ -36,6 +36,7 @@ def test_an_idle_connection_keeps_no_frame() -> None:
 def test_an_answer_does_not_wait_for_the_next_ones_replicas(worker: type[Worker]) -> None:
     node = Node.__new__(Node)
     Side.__init__(node, worker)
+    node.broker.node.delete_topic()
     node.broker.node.create_topic("t", 3)
     of_two = partition_record(topic_id_of(7), 3, replicas=[1, 2], isr=[1, 2], leader=1)
     node.broker.node.apply(of_two)

@@ -39,6 +39,7 @@ class Node(Side):
 
     def __init__(self) -> None:
         super().__init__(PreparingWorker)
+        self.broker.node.delete_topic()
         self.broker.node.create_topic("t", 3)
         for index in range(3):
             partition = self.broker.replica_manager.find("t", index)

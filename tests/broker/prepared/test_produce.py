@@ -42,6 +42,7 @@ class Node(Side):
 
     def __init__(self, **config: Any) -> None:
         super().__init__(PreparingWorker)
+        self.broker.node.delete_topic()
         self.broker.node.create_topic("t", 3, **config)
         self.connect(1)
 

@@ -25,6 +25,7 @@ from tests.log.log_makers import memory_disk, open_orders
 
 NOW_MS = 1_700_000_000_000
 RULES = ValidationRules("orders-0", before_max_ms=60_000, after_max_ms=60_000)
+COMPACTING = ValidationRules("orders-0", before_max_ms=60_000, after_max_ms=60_000, compact=True)
 
 
 def random_batch(chance: random.Random, **fields: Any) -> bytearray:
@@ -58,19 +59,20 @@ def spoil(chance: random.Random, batch: bytearray) -> None:
         struct.pack_into(">I", batch, CRC_AT, compute_crc(batch))
 
 
-def test_what_is_plain_passes_validation_unchanged() -> None:
+@pytest.mark.parametrize("rules", [RULES, COMPACTING], ids=["plain topic", "compacted topic"])
+def test_what_is_plain_passes_validation_unchanged(rules: ValidationRules) -> None:
     plain = 0
     for seed in range(4000):
         chance = random.Random(seed)
         batch = random_batch(chance)
         spoil(chance, batch)
         before = bytes(batch)
-        found = plain_header(memoryview(batch), RULES, NOW_MS)
+        found = plain_header(memoryview(batch), rules, NOW_MS)
         assert batch == before
         if found is None:
             continue
         plain += 1
-        outcome = validate(batch, RULES, NOW_MS)
+        outcome = validate(batch, rules, NOW_MS)
         header = unpack_header(batch)
         assert (outcome.error, outcome.error_message) == (0, None), seed
         assert bytes(outcome.batch) == before, seed
@@ -95,10 +97,19 @@ def test_most_sound_batches_are_plain() -> None:
         assert plain_header(memoryview(build_batch(records)), RULES, NOW_MS) is not None
 
 
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("key", [b"", b"k" * 70, b"k" * 9000])
+def test_compacted_topics_want_keys(key: bytes, count: int) -> None:
+    keyed = build_batch([(key, None, NOW_MS, [])] * count)
+    assert plain_header(memoryview(keyed), COMPACTING, NOW_MS) is not None
+    keyless = build_batch([(key, b"v", NOW_MS, [])] * (count - 1) + [(None, b"v", NOW_MS, [])])
+    assert plain_header(memoryview(keyless), COMPACTING, NOW_MS) is None
+    assert plain_header(memoryview(keyless), RULES, NOW_MS) is not None
+
+
 @pytest.mark.parametrize(
     ("rules", "ahead_ms"),
     [
-        (ValidationRules("p", compact=True), 0),
         (ValidationRules("p", log_append_time=True), 0),
         (ValidationRules("p", codec=compression.GZIP), 0),
         (ValidationRules("p", max_message_bytes=100), 0),
