@@ -46,6 +46,7 @@ MOST_TEMPLATES = 64
 
 _unpack_i32 = Struct(">i").unpack_from
 _unpack_entry = Struct(">ii").unpack_from
+_unpack_lone = Struct(">iii").unpack_from
 
 Entry: TypeAlias = tuple[int, int, int]
 """Of one partition: its index, where its records begin and end in the frame."""
@@ -126,27 +127,27 @@ class PreparedProduce(PreparedRequest):
             is_lone = is_lone and partition.is_lone
         if len(checked) > 1 and len({index for index, _, _ in entries}) < len(checked):
             return MISSED
-        self._queue(ProduceTicket(self, connection, correlation_id, frame, start, end), checked)
-        return GATHERED if is_lone or self.acks != ACKS_ALL else SERVED
-
-    def _queue(
-        self, ticket: ProduceTicket, checked: list[tuple[Partition, memoryview, PlainBatch]]
-    ) -> None:
         manager = self._manager
         counters = self._counters
         counters.total_produce_requests += 1
+        appended: list[tuple[Partition, int]] = []
+        numbers: list[int] = []
         for partition, records, plain in checked:
             base_offset = manager.queue_plain(partition, records, plain)
-            ticket.partitions.append(partition)
-            ticket.numbers += (base_offset, partition.log.log_start_offset)
-            ticket.ends.append(base_offset + plain[0] + 1)
+            count = plain[0] + 1
+            appended.append((partition, base_offset + count))
+            numbers += (base_offset, partition.log.log_start_offset)
             counters.bytes_in += len(records)
-            counters.messages_in += plain[0] + 1
-        manager.await_turn(ticket)
+            counters.messages_in += count
+        request = (frame, start, end)
+        manager.await_turn(
+            ProduceTicket(self, connection, correlation_id, request, appended, numbers)
+        )
+        return GATHERED if is_lone or self.acks != ACKS_ALL else SERVED
 
     def reply(self, ticket: ProduceTicket) -> bytearray:
         """The frame that says that all went well."""
-        indexes = tuple([partition.index for partition in ticket.partitions])
+        indexes = tuple([partition.index for partition, _ in ticket.appended])
         template = self._templates.get(indexes)
         if template is None:
             if len(self._templates) >= MOST_TEMPLATES:
@@ -180,47 +181,36 @@ class PreparedProduce(PreparedRequest):
 class ProduceTicket:
     """A prepared Produce whose batches are queued, until the end of the round."""
 
-    __slots__ = (
-        "_connection",
-        "_end",
-        "_frame",
-        "_prepared",
-        "_start",
-        "correlation_id",
-        "ends",
-        "numbers",
-        "partitions",
-    )
+    __slots__ = ("_connection", "_prepared", "_request", "appended", "correlation_id", "numbers")
 
     def __init__(
         self,
         prepared: PreparedProduce,
         connection: PreparedConnection,
         correlation_id: int,
-        frame: bytes | bytearray,
-        start: int,
-        end: int,
+        request: tuple[bytes | bytearray, int, int],
+        appended: list[tuple[Partition, int]],
+        numbers: list[int],
     ) -> None:
+        """request: the frame, and from where to where in it; appended: partitions, and where what
+        was appended to each ends; numbers: base offset and log start offset of each."""
         self._prepared = prepared
         self._connection = connection
-        self._frame = frame
-        self._start = start
-        self._end = end
+        self._request = request
         self.correlation_id = correlation_id
-        self.partitions: list[Partition] = []
-        self.numbers: list[int] = []
-        """Base offset and log start offset of each partition."""
-        self.ends: list[int] = []
+        self.appended = appended
+        self.numbers = numbers
 
     def on_turn_written(self, failed: Container[Partition]) -> DelayedProduce | None:
         """The writes of the turn are done: answer, or go on as what has to wait longer."""
         prepared = self._prepared
-        for partition, end_offset in zip(self.partitions, self.ends, strict=True):
+        acks = prepared.acks
+        for partition, end_offset in self.appended:
             if partition in failed or (
-                prepared.acks == ACKS_ALL and partition.acknowledged(end_offset) != 0
+                acks == ACKS_ALL and partition.acknowledged(end_offset) != 0
             ):
                 return self._as_pending().on_turn_written(failed)
-        if prepared.acks:
+        if acks:
             self._connection.reply(prepared.reply(self))
         else:
             self._connection.no_reply()
@@ -229,17 +219,17 @@ class ProduceTicket:
     def _as_pending(self) -> PendingProduce:
         prepared = self._prepared
         services = prepared.services
-        request = self._connection.request_of(self._frame, self._start, self._end)
+        request = self._connection.request_of(*self._request)
         assert request is not None, "its header is that of the request that was prepared for"
         request.received_ms = services.now_ms()
         message = ProduceRequest.decode(request.frame, request.body_pos, request.api_version)[0]
         request.message = message
         deadline_ms = request.received_ms + message.timeout_ms
         pending = PendingProduce(services, request, message.acks, deadline_ms, None)
-        indexes = tuple(partition.index for partition in self.partitions)
+        indexes = tuple(partition.index for partition, _ in self.appended)
         pending.reply = prepared.response(indexes, self.numbers)
         parts = pending.reply.responses[0].partition_responses
-        for partition, end_offset, part in zip(self.partitions, self.ends, parts, strict=True):
+        for (partition, end_offset), part in zip(self.appended, parts, strict=True):
             pending.add(partition, end_offset, part)
         answer = prepared.answer
         pending.deferred.on_resolved(lambda outcome: answer(request, outcome))
@@ -250,7 +240,10 @@ def fixed_entries(frame: bytes | bytearray, position: int, end: int) -> list[Ent
     """What is behind the topic up to version 8; None when it is not just that."""
     if end - position < 12:
         return None
-    (count,) = _unpack_i32(frame, position)
+    count, index, size = _unpack_lone(frame, position)
+    if count == 1:
+        position += 12
+        return [(index, position, end)] if size == end - position else None
     if not 0 < count <= MOST_PARTITIONS:
         return None
     position += 4
