@@ -51,7 +51,7 @@ class RecordCodec:
         return key, _prefixed(record.value_version, record.value, record.value_version)
 
     def encode_record(self, record: CoordinatorRecord, offset_delta: int) -> bytes | bytearray:
-        """The record as it lies in a batch whose records are all of one time, without headers."""
+        """Return the record for a batch whose records all have the same timestamp."""
         key, value = self.encode(record)
         return encode_record(offset_delta, 0, key, value)
 

@@ -266,9 +266,9 @@ class ReplicaManager:
     def queue_as_coordinator(
         self, topic: str, index: int, batch: bytearray, leader_epoch: int, now_ms: int
     ) -> tuple[int, int] | None:
-        """Queue a coordinator's batch if there is no more to it: (base offset, next offset).
+        """Queue a plain batch of a coordinator and return (base offset, next offset).
 
-        None: it is for `append_as_coordinator`, which says what is wrong.
+        Return None if the batch needs `append_as_coordinator`, which also reports errors.
         """
         partition = self.find(topic, index)
         if (

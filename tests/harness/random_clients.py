@@ -52,7 +52,7 @@ class Habit:
 
     def __init__(self, chance: random.Random, number: int) -> None:
         self.api = chance.choice(
-            (PRODUCE,) * 6 + (FETCH,) * 4 + (OFFSET_COMMIT,) * 3 + (METADATA, HEARTBEAT)
+            (PRODUCE,) * 8 + (FETCH,) * 6 + (OFFSET_COMMIT,) * 2 + (METADATA, HEARTBEAT)
         )
         self.topic = chance.choice(("plain",) * 8 + ("replicated",) * 3 + (*TOPICS, "missing"))
         self.version = chance.choice(VERSIONS[self.api])

@@ -1,11 +1,11 @@
 """OffsetCommit, prepared: the same partitions of the same group, with other offsets.
 
-    the same | offset, leader epoch | the same | offset, leader epoch | the same      (v2-5: offset)
+    same | offset, leader epoch | same | offset, leader epoch | same       (v2-5: offset only)
 
-The message that the first request was decoded to stays with its connection, which has one request
-in flight; what comes next is written into it. It is handled as any other: topics are looked up, and
-the coordinator decides. What is saved is decoding the question, and encoding the answer that all
-offsets are committed. Any other answer is encoded by the general path.
+The decoded message of the first request stays with its connection, which has at most one request
+in flight; the offsets of later requests are written into it. It is then handled like any other:
+topics are looked up, and the coordinator decides. Only decoding the request is saved, and encoding
+the response if every offset is committed. Other responses are encoded by the general path.
 """
 
 from __future__ import annotations
@@ -57,12 +57,12 @@ class PreparedOffsetCommit(PreparedRequest):
     )
 
     def __init__(self, handle: Handle, request: Request, answer: Answer, places: list[int]) -> None:
-        """handle: the general path's handler; places: where the offsets are in the request."""
+        """handle: the general path's handler; places: the positions of the offsets."""
         super().__init__()
         self._handle = handle
         self._answer = answer
         self._request = request
-        request.frame = memoryview(bytes(request.frame))  # nothing else of what was received
+        request.frame = memoryview(bytes(request.frame))  # do not keep the receive buffer
         version = request.api_version
         self._has_epochs = version >= FIRST_WITH_EPOCH
         number_bytes = BOTH_BYTES if self._has_epochs else OFFSET_BYTES
@@ -115,7 +115,7 @@ class PreparedOffsetCommit(PreparedRequest):
 
 
 def is_all_well(response: OffsetCommitResponse) -> bool:
-    """Whether every offset is committed."""
+    """Return whether every offset is committed."""
     for topic in response.topics:
         for partition in topic.partitions:
             if partition.error_code:
@@ -124,7 +124,7 @@ def is_all_well(response: OffsetCommitResponse) -> bool:
 
 
 def prepare_with(handle: Handle, request: Request, answer: Answer) -> PreparedOffsetCommit | None:
-    """For requests like this one, which the general path has served."""
+    """Prepare for requests like this one, which the general path has served."""
     message: OffsetCommitRequest = request.message
     if (
         len(request.frame) > MOST_REQUEST_BYTES
@@ -138,7 +138,7 @@ def prepare_with(handle: Handle, request: Request, answer: Answer) -> PreparedOf
 
 
 def places_of_offsets(request: Request) -> list[int] | None:
-    """Where the offsets are in the request; None when it is not what the encoder would make."""
+    """Return the positions of the offsets, or None if our encoder would write other bytes."""
     message: OffsetCommitRequest = OffsetCommitRequest.decode(
         request.frame, request.body_pos, request.api_version
     )[0]

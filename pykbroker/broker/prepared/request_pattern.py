@@ -1,10 +1,10 @@
-"""The bytes of one request, with places where others like it may have other numbers.
+"""The bytes of a request, with places where later requests may have other numbers.
 
-    API, version | correlation id | the same | numbers | the same | numbers | the same
+    API, version | correlation id | same | numbers | same | numbers | same
 
-State   the pieces that stay the same, and where each begins in a request.
-In      a request that the general path has served; where its numbers are.
-Out     whether the bytes of another request are the same, apart from correlation id and numbers.
+State   the pieces that do not change, and where each begins in a request.
+In      a request that the general path has served, and the positions of its numbers.
+Out     whether another request has the same bytes, apart from its correlation id and numbers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class RequestPattern:
     def __init__(
         self, frame: bytes | memoryview, places: Sequence[int] = (), number_bytes: int = 0
     ) -> None:
-        """places: where the numbers begin, in order; all have `number_bytes`."""
+        """places: ascending positions of the numbers, each of `number_bytes` bytes."""
         starts = [BEHIND_CORRELATION_ID, *(place + number_bytes for place in places)]
         ends = [*places, len(frame)]
         self._size = len(frame)
@@ -31,7 +31,7 @@ class RequestPattern:
         ]
 
     def matches(self, frame: bytes | bytearray, start: int, end: int) -> bool:
-        """Whether the request that lies in `frame` from `start` to `end` is one like this."""
+        """Return whether the request in `frame` from `start` to `end` fits the pattern."""
         if end - start != self._size:
             return False
         for piece, at in self._pieces:  # noqa: SIM110 (a generator costs more)

@@ -1,13 +1,14 @@
-"""The records of committed offsets as bytes, from what an earlier record of the partition had.
+"""Records of committed offsets as bytes, patched from an earlier record of the same partition.
 
     length | attributes | timestamp delta | offset delta | key |
         length | version 4 | offset | leader epoch | "" | commit timestamp | tags | no headers
 
-A group commits the same partitions again and again: between two of its records offsets, epochs and
-times differ, and the place in the batch. Metadata of the client's own is left to the general codec.
+A group commits the same partitions again and again. Its records differ only in offset, epoch, time
+and their place in the batch. Records with metadata of the client are left to the general codec.
 
-State   the last record of a few hundred partitions.
-In      records. Out: what `RecordCodec.encode_record` makes of them, byte for byte.
+State   the last record of up to MOST_KNOWN partitions.
+In      records.
+Out     the bytes that `RecordCodec.encode_record` would return.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from pykbroker.protocol.messages.offset_commit_value import OffsetCommitValue
 
 MOST_KNOWN = 512
 ONE_BYTE_DELTAS = 64
-DELTA_AT = 2  # behind the record's length
+DELTA_AT = 2  # after the record's length
 OFFSET_AT = 2  # in the value
 TIMESTAMP_AT = 15
 NO_HEADERS = b"\0"
@@ -31,7 +32,7 @@ _put_i64 = Struct(">q").pack_into
 
 
 class GroupRecordCodec(RecordCodec):
-    """The codec of `__consumer_offsets`; see the module."""
+    """Codec of `__consumer_offsets`; see the module."""
 
     def __init__(self) -> None:
         super().__init__(GROUP_RECORD_TYPES)
@@ -63,7 +64,7 @@ class GroupRecordCodec(RecordCodec):
     def _learn(
         self, partition: tuple[str, str, int, bytes], record: CoordinatorRecord, offset_delta: int
     ) -> bytes | bytearray:
-        """Encode the record, and remember what of it will be the same again."""
+        """Encode the record, and remember it for later ones of the same partition."""
         encoded = super().encode_record(record, offset_delta)
         _, value = self.encode(record)
         assert value is not None
