@@ -91,6 +91,8 @@ class PartitionLedger:
     is_gone: bool = False
     """Its topic was deleted."""
     lost_by_power: int = 0
+    flushed: int = 0
+    """The offset up to which the log was flushed when its process ended."""
     committed_end: Callable[[], int] = _never
     """The end of what every in-sync replica has, where nodes replicate."""
 
@@ -136,10 +138,20 @@ class PartitionLedger:
 
     # ---------------------------------------------------------------- what a log holds
 
-    def process_ended(self, must_survive: int) -> None:
-        """The node has ended; the next start must bring back what is before `must_survive`."""
-        if self.must_survive is None or must_survive < self.must_survive:
-            self.must_survive = must_survive
+    def process_ended(self, log_end: int, flushed: int) -> None:
+        """The process that served the log was killed: the next start brings back all of it."""
+        self.flushed = flushed
+        self._must_survive(log_end)
+
+    def power_lost(self, flushed: int | None) -> None:
+        """The next start must bring back what was flushed. None: the node was still starting and
+        had not loaded the log, so that no more is flushed than when the last process ended."""
+        if flushed is not None:
+            self.flushed = flushed
+        self._must_survive(self.flushed)
+
+    def _must_survive(self, end: int) -> None:
+        self.must_survive = end if self.must_survive is None else min(self.must_survive, end)
 
     def may_lose_from(self, offset: int) -> None:
         """Power failures may have taken everything from this offset on."""

@@ -271,9 +271,14 @@ class OneNode:
         server = node.server
         assert server is not None
         self.catalog.process_ends += 1
-        for topic, index, log in self._logs(server):
-            ledger = topic.ledgers[index]
-            ledger.process_ended(log.recovery_point if is_power else log.log_end_offset)
+        logs = {(topic.name, index): log for topic, index, log in self._logs(server)}
+        for topic in self.catalog.topics.values():
+            for index, ledger in enumerate(topic.ledgers):
+                log = logs.get((topic.name, index))
+                if is_power:
+                    ledger.power_lost(None if log is None else log.recovery_point)
+                elif log is not None:
+                    ledger.process_ended(log.log_end_offset, log.recovery_point)
         self.group.process_ended()
         if self.transactions is not None:
             self.transactions.process_ended(node, is_power=is_power)

@@ -102,7 +102,9 @@ class QuorumRules:
         log = driver.log
         start = max(self._compared.get(key, 0), log.log.log_start_offset)
         end = min(driver.raft.high_watermark, log.end.offset)
-        for batch in log.batches(start, end):
+        with node.machine.files.peeked():  # a crash that is due waits for the node's own call
+            batches = list(log.batches(start, end))
+        for batch in batches:
             content = crc32(repr((batch.records, batch.control)).encode())
             found = Committed(batch.last_offset, batch.epoch, content)
             known = self._committed.setdefault(batch.base_offset, found)

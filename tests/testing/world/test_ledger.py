@@ -131,17 +131,30 @@ def test_compaction_takes_what_was_replaced() -> None:
 
 def test_a_power_failure_takes_what_was_not_flushed_and_no_more() -> None:
     book = Book()
-    book.ledger.process_ended(1)
-    book.ledger.process_ended(3)
+    book.ledger.power_lost(1)
+    book.ledger.process_ended(3, 3)
     book.ledger.settle(book.log(0), 0, 1)
     assert book.ledger.lost_by_power == 2
     assert book.ledger.at == {0: b"p-0"}
     other = Book()
-    other.ledger.process_ended(2)
+    other.ledger.power_lost(2)
     with pytest.raises(Violation, match="is lost"):
         other.ledger.settle(other.log(0), 0, 1)
     with pytest.raises(Violation, match="is lost"):
         book.ledger.settle([], 0, 1)
+
+
+def test_power_that_goes_during_a_start_takes_what_the_last_process_had_not_flushed() -> None:
+    book = Book()
+    book.ledger.process_ended(3, 1)
+    book.ledger.power_lost(None)
+    book.ledger.settle(book.log(0), 0, 1)
+    assert book.ledger.at == {0: b"p-0"}
+    other = Book()
+    other.ledger.process_ended(3, 2)
+    other.ledger.power_lost(None)
+    with pytest.raises(Violation, match="is lost"):
+        other.ledger.settle(other.log(0), 0, 1)
 
 
 def test_ids_are_in_headers() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from pykbroker.testing.world.__main__ import Kind, live
+from pykbroker.testing.world.memory_files import MemoryFiles
 from pykbroker.testing.world.node import NodeState
 from pykbroker.testing.world.quorum_invariants import QuorumRules
 from pykbroker.testing.world.three_voters import ThreeVoters
@@ -77,7 +78,7 @@ class Stage:
             starts=1,
             state=NodeState.UP,
             has_failed=False,
-            machine=SimpleNamespace(process=Process(f"node-{number}")),
+            machine=SimpleNamespace(process=Process(f"node-{number}"), files=MemoryFiles()),
             server=SimpleNamespace(kraft=SimpleNamespace(raft=driver)),
         )
 
