@@ -1,0 +1,467 @@
+"""What replicas cost: the leader's side of followers' fetches and of produce, a follower's appends.
+
+    python -m benchmarks.micro.bench_replication [--directory DIR] [--partitions N] [--rounds N]
+                                                 [--scale X] [--profile ROW]
+
+No sockets: frames are in memory, replies' parts are dropped (records stay in their files, as for
+sendfile). Logs are real files. Two followers, each with one incremental session. Figures are
+processor time: the median and the best of several rounds. Budgets, on top of one replica: a produce
+request on the leader <= 8 us with 20 requests a turn; a small batch on a follower <= 12 us; an idle
+session of 1,000 partitions <= 300 us a fetch. The last rows count how often the polls of consumers
+that wait on a partition are looked at for an append.
+"""
+
+from __future__ import annotations
+
+import cProfile
+import os
+import pstats
+import shutil
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+from benchmarks.command_line import add_effort, count, parser_for, times
+from benchmarks.micro.bench_handlers import GATHERED, NOW_MS, Broker, encoded, served
+from pykbroker.broker.handlers.fetch import HANDLER as FETCH
+from pykbroker.broker.handlers.fetch import WaitingFetch
+from pykbroker.broker.handlers.produce import HANDLER as PRODUCE
+from pykbroker.deferred import Deferred, spawn
+from pykbroker.kraft.delta import MetadataDelta
+from pykbroker.kraft.image import Provenance
+from pykbroker.protocol.api import API_BY_NAME
+from pykbroker.protocol.headers import encode_response
+from pykbroker.protocol.messages.fetch_request import (
+    FetchPartition,
+    FetchRequest,
+    FetchTopic,
+    ReplicaState,
+)
+from pykbroker.protocol.messages.fetch_response import (
+    FetchableTopicResponse,
+    FetchResponse,
+    PartitionData,
+)
+from pykbroker.protocol.messages.partition_record import PartitionRecord
+from pykbroker.protocol.messages.produce_request import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from pykbroker.protocol.messages.register_broker_record import RegisterBrokerRecord
+from pykbroker.protocol.messages.topic_record import TopicRecord
+from pykbroker.protocol.primitives import Message
+from pykbroker.protocol.record_batch import assign_offset, build_batch
+from pykbroker.replication.fetch_plan import FetchLimits, FetchPlan, Followed
+from pykbroker.replication.fetcher import Fetcher, FetcherWorld
+from pykbroker.replication.partition import Partition
+from pykbroker.types import Peer
+
+ROUNDS = 7
+FOLLOWERS = (2, 3)
+BROKER_EPOCH = 10
+BUSY_PARTITIONS = 10
+POLLS = 10
+LIMITS = FetchLimits(
+    wait_max_ms=500,
+    min_bytes=1,
+    response_max_bytes=10 << 20,
+    max_bytes=1 << 20,
+    backoff_ms=1000,
+)
+FETCH_VERSION = 18
+PRODUCE_VERSION = 13
+FETCH_API = API_BY_NAME["Fetch"]
+PRODUCE_API = API_BY_NAME["Produce"]
+
+
+class Topic:
+    """What a row needs to know of one."""
+
+    def __init__(self, name: str, replicas: list[int], partitions: int) -> None:
+        self.name = name
+        self.id = name.encode().rjust(16)
+        self.replicas = replicas
+        self.partitions = partitions
+
+
+class Stopwatch:
+    """Processor time of this process, while it runs."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self._started = 0.0
+
+    def __enter__(self) -> None:
+        self._started = time.process_time()
+
+    def __exit__(self, *error: object) -> None:
+        self.seconds += time.process_time() - self._started
+
+
+class Node(Broker):
+    """Node 1, which leads partitions or follows others; `now_ms` moves as a row says."""
+
+    def __init__(self, directory: str, topics: Sequence[Topic]) -> None:
+        os.makedirs(directory)
+        super().__init__(directory)
+        self.now_ms = NOW_MS
+        self.breathe = _ignore
+        self.watch = Stopwatch()
+        delta = MetadataDelta(self.replica_manager.image)
+        for broker_id in FOLLOWERS:
+            delta.replay(
+                RegisterBrokerRecord(broker_id=broker_id, broker_epoch=BROKER_EPOCH, fenced=False)
+            )
+        for topic in topics:
+            delta.replay(TopicRecord(name=topic.name, topic_id=topic.id))
+            for number in range(topic.partitions):
+                delta.replay(_assignment(topic, number))
+        image = delta.apply(Provenance(1, 0, NOW_MS))
+        self.replica_manager.apply(delta, image, NOW_MS)
+
+    def partition(self, topic: Topic, number: int) -> Partition:
+        found = self.replica_manager.find(topic.name, number)
+        assert found is not None
+        return found
+
+    def handle(self, handler: Any, message_class: Any, frame: bytearray, version: int) -> Any:
+        """Decode and handle a request; its outcome."""
+        request = SimpleNamespace(
+            frame=frame,
+            message=message_class.decode(memoryview(frame), 0, version)[0],
+            api_version=version,
+            client_id="c",
+            received_ms=self.now_ms,
+            listener_name="PLAINTEXT",
+            connection=SimpleNamespace(closed=False, call_on_close=_ignore),
+        )
+        return handler.handle(self, request)
+
+
+def _assignment(topic: Topic, number: int) -> PartitionRecord:
+    return PartitionRecord(
+        topic_id=topic.id,
+        partition_id=number,
+        replicas=topic.replicas,
+        isr=topic.replicas,
+        leader=topic.replicas[0],
+        leader_epoch=0,
+        partition_epoch=0,
+    )
+
+
+def _ignore(*arguments: object) -> None:
+    pass
+
+
+class Session:
+    """One follower's fetches of a leader: asking costs nothing, the leader's work is timed."""
+
+    def __init__(self, leader: Node, replica_id: int, topic: Topic) -> None:
+        self._leader = leader
+        self._topic = topic
+        self._plan = FetchPlan(replica_id, LIMITS)
+        self._outcome: Any = None
+        for number in range(topic.partitions):
+            self._plan.add(Followed((topic.id, number), 0, 0, -1, 0))
+        for _ in range(4):  # until the session is made, and all is told
+            self.ask()
+            self.expire()
+            self.take()
+
+    def ask(self) -> None:
+        """The leader gets the next fetch."""
+        leader = self._leader
+        message = self._plan.next_request(BROKER_EPOCH, leader.now_ms)
+        assert message is not None
+        frame = encoded(message, FETCH_VERSION)
+        with leader.watch:
+            self._outcome = leader.handle(FETCH, FetchRequest, frame, FETCH_VERSION)
+
+    def expire(self) -> None:
+        """The longest wait of a fetch is over."""
+        leader = self._leader
+        leader.now_ms += LIMITS.wait_max_ms
+        with leader.watch:
+            leader.purgatory.advance(leader.now_ms)
+
+    @property
+    def is_answered(self) -> bool:
+        return not isinstance(self._outcome, Deferred) or self._outcome.done
+
+    def take(self) -> int:
+        """The answer to the last fetch, which the follower has appended; entries in it."""
+        outcome = self._outcome
+        if isinstance(outcome, Deferred):
+            outcome = outcome.value
+        with self._leader.watch:
+            encode_response(FETCH_API, FETCH_VERSION, 1, outcome, [])
+        served("a follower's fetch", [outcome])
+        answered = 0
+        for followed, entry in self._plan.answered(outcome, self._leader.now_ms):
+            answered += 1
+            if entry.records:
+                partition = self._leader.partition(self._topic, followed.key[1])
+                self._plan.move(followed, partition.log.log_end_offset, 0, 0)
+        return answered
+
+
+class Report:
+    """Measures and prints rows: microseconds a unit."""
+
+    def __init__(self, rounds: int, scale: float, profiled: str | None) -> None:
+        self._rounds = rounds
+        self._scale = scale
+        self._profiled = profiled
+
+    def row(self, name: str, watch: Stopwatch, turn: Callable[[], int], turns: int) -> None:
+        """`turn` does one turn, which `watch` times, and says how many units it did."""
+        profiler = cProfile.Profile() if self._profiled and self._profiled in name else None
+        rounds = []
+        for _ in range(self._rounds):
+            watch.seconds = 0.0
+            units = 0
+            for _ in range(times(turns, self._scale)):
+                units += turn() if profiler is None else profiler.runcall(turn)
+            rounds.append(watch.seconds / units * 1e6)
+        print(f"{name:56} {statistics.median(rounds):8.2f} us (best {min(rounds):.2f})", flush=True)
+        if profiler is not None:
+            pstats.Stats(profiler).sort_stats("tottime").print_stats(30)
+
+
+# ---- the leader
+
+
+def bench_idle(directory: str, partitions: int, report: Report) -> None:
+    topic = Topic("idle", [1, *FOLLOWERS], partitions)
+    leader = Node(directory, [topic])
+    session = Session(leader, FOLLOWERS[0], topic)
+
+    def turn() -> int:
+        session.ask()
+        session.expire()
+        assert session.take() == 0
+        return 1
+
+    report.row(f"an idle session of {partitions} partitions, a fetch", leader.watch, turn, 50)
+
+
+def produce_frame(topic: Topic, number: int, acks: int) -> bytearray:
+    batch = build_batch([(None, b"v" * 100, NOW_MS, ())])
+    data = [PartitionProduceData(index=number, records=batch)]
+    message = ProduceRequest(
+        acks=acks,
+        timeout_ms=30_000,
+        topic_data=[TopicProduceData(topic_id=topic.id, partition_data=data)],
+    )
+    return encoded(message, PRODUCE_VERSION)
+
+
+def bench_produce(directory: str, report: Report) -> None:
+    lone = Topic("lone", [1], BUSY_PARTITIONS)
+    replicated = Topic("busy", [1, *FOLLOWERS], BUSY_PARTITIONS)
+    leader = Node(directory, [lone, replicated])
+    sessions = [Session(leader, replica_id, replicated) for replica_id in FOLLOWERS]
+    for acks in (1, -1):
+        for topic, followers in ((lone, []), (replicated, sessions)):
+            producing = Producing(leader, topic, followers, acks)
+            name = f"produce acks={acks}, {len(topic.replicas)} replicas, {GATHERED} a turn"
+            report.row(name, leader.watch, producing.turn, 50)
+            producing.stop()
+
+
+class Producing:
+    """Turns of many producers' requests, with the fetches of the followers between them."""
+
+    def __init__(
+        self, leader: Node, topic: Topic, followers: Sequence[Session], acks: int
+    ) -> None:
+        self._leader = leader
+        self._followers = followers
+        self._acks = acks
+        self._frames = [
+            produce_frame(topic, number % topic.partitions, acks) for number in range(GATHERED)
+        ]
+        for session in followers:
+            session.ask()
+
+    def stop(self) -> None:
+        """The fetches that wait are over."""
+        for session in self._followers:
+            session.expire()
+            session.take()
+
+    def turn(self) -> int:
+        leader = self._leader
+        frames = [frame.copy() for frame in self._frames]
+        with leader.watch:
+            outcomes = [
+                leader.handle(PRODUCE, ProduceRequest, frame, PRODUCE_VERSION) for frame in frames
+            ]
+            leader.replica_manager.end_turn(leader.now_ms)
+        for session in self._followers:
+            assert session.is_answered
+            session.take()
+            session.ask()  # tells that it has them, and waits for more
+        replies: list[Message] = []
+        for outcome in outcomes:
+            assert not isinstance(outcome, Deferred) or outcome.done, "not acknowledged"
+            replies.append(outcome.value if isinstance(outcome, Deferred) else outcome)
+        with leader.watch:
+            for reply in replies:
+                encode_response(PRODUCE_API, PRODUCE_VERSION, 1, reply, [])
+        served("produce", replies)
+        return len(frames)
+
+
+# ---- the follower
+
+
+class Following:
+    """Node 1 follows what node 2 leads: each turn brings an answer with new batches."""
+
+    def __init__(self, directory: str, partitions: int, batches: int) -> None:
+        self.topic = topic = Topic("followed", [2, 1], partitions)
+        self.node = Node(directory, [topic])
+        self._batches = batches
+        self._batch = build_batch([(None, b"v" * 100, NOW_MS, ())])
+        self._next_offset = 0
+        self._session_id = 7
+        self._asked = Deferred()
+        world = FetcherWorld(
+            manager=self.node.replica_manager,
+            scheduler=SimpleNamespace(),  # type: ignore[arg-type]
+            now_ms=lambda: NOW_MS,
+            peer_of=lambda node_id: Peer(node_id, "127.0.0.1", 9092),
+            broker_epoch=lambda: BROKER_EPOCH,
+            on_progress=lambda: None,
+            limits=LIMITS,
+            request_timeout_ms=30_000,
+        )
+        fetcher = Fetcher(2, world, self._send)
+        for number in range(partitions):
+            fetcher.follow(self.node.partition(topic, number))
+        spawn(fetcher.run())
+        self._answer(b"")
+
+    def _send(self, peer: Peer, message: Message, deadline_ms: int) -> Deferred:
+        encoded(message, FETCH_VERSION)
+        self._asked = Deferred()
+        return self._asked
+
+    def turn(self) -> int:
+        """One answer with the next batches of every partition; how many."""
+        records = bytearray()
+        for offset in range(self._next_offset, self._next_offset + self._batches):
+            batch = self._batch.copy()
+            assign_offset(batch, offset, 0)
+            records += batch
+        self._next_offset += self._batches
+        self._answer(bytes(records))
+        log = self.node.partition(self.topic, self.topic.partitions - 1).log
+        assert log.log_end_offset == self._next_offset
+        return self.topic.partitions * self._batches
+
+    def _answer(self, records: bytes) -> None:
+        entries = [
+            PartitionData(
+                partition_index=number,
+                high_watermark=max(self._next_offset - self._batches, 0),
+                last_stable_offset=-1,
+                log_start_offset=0,
+                records=records,
+            )
+            for number in range(self.topic.partitions)
+        ]
+        response = FetchResponse(
+            session_id=self._session_id,
+            responses=[FetchableTopicResponse(topic_id=self.topic.id, partitions=entries)],
+        )
+        frame = encoded(response, FETCH_VERSION)
+        with self.node.watch:
+            self._asked.resolve(FetchResponse.decode(memoryview(frame), 0, FETCH_VERSION)[0])
+
+
+def bench_follower(directory: str, report: Report) -> None:
+    for partitions, batches in ((1, 1), (1, GATHERED), (BUSY_PARTITIONS, 2)):
+        following = Following(f"{directory}-{partitions}-{batches}", partitions, batches)
+        name = f"a batch on a follower, {batches} of {partitions} partitions an answer"
+        report.row(name, following.node.watch, following.turn, 400 // batches)
+
+
+# ---- consumers' polls
+
+
+class Looks:
+    """Counts how often a waiting fetch is looked at."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._look = WaitingFetch.is_enough
+
+    def __enter__(self) -> Looks:
+        look = self._look
+
+        def counted(waiting: WaitingFetch) -> bool:
+            self.count += 1
+            return look(waiting)
+
+        WaitingFetch.is_enough = counted  # type: ignore[method-assign]
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        WaitingFetch.is_enough = self._look  # type: ignore[method-assign]
+
+
+def bench_polls(directory: str) -> None:
+    """Polls that wait for more bytes than come, until what was appended is on all replicas."""
+    topic = Topic("polled", [1, *FOLLOWERS], 1)
+    leader = Node(directory, [topic])
+    sessions = [Session(leader, replica_id, topic) for replica_id in FOLLOWERS]
+    producing = Producing(leader, topic, sessions, -1)
+    for _ in range(POLLS):
+        assert not leader.handle(FETCH, FetchRequest, poll_frame(topic), FETCH_VERSION).done
+    with Looks() as looks:
+        producing.turn()
+    print(f"looks at {POLLS} polls, {GATHERED} requests a turn {looks.count:29}", flush=True)
+
+
+def poll_frame(topic: Topic) -> bytearray:
+    asked = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1 << 30)
+    message = FetchRequest(
+        max_wait_ms=100 * LIMITS.wait_max_ms,
+        min_bytes=1 << 29,
+        max_bytes=1 << 30,
+        session_epoch=-1,
+        topics=[FetchTopic(topic_id=topic.id, partitions=[asked])],
+    )
+    return encoded(message, FETCH_VERSION)
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Print all rows."""
+    parser = parser_for("benchmarks.micro.bench_replication", __doc__)
+    parser.add_argument("--directory", help="where the logs go (a temporary directory)")
+    parser.add_argument(
+        "--partitions", type=count, default=1000, help="of the idle session (default %(default)s)"
+    )
+    parser.add_argument("--profile", metavar="ROW", help="by function, of rows with this in a name")
+    add_effort(parser, ROUNDS)
+    arguments = parser.parse_args(words)
+    report = Report(arguments.rounds, arguments.scale, arguments.profile)
+    directory = tempfile.mkdtemp(prefix="bench-replication-", dir=arguments.directory)
+    try:
+        bench_idle(f"{directory}/idle", arguments.partitions, report)
+        bench_produce(f"{directory}/produce", report)
+        bench_follower(f"{directory}/follower", report)
+        bench_polls(f"{directory}/polls")
+    finally:
+        shutil.rmtree(directory)
+
+
+if __name__ == "__main__":
+    main()
