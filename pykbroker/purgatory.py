@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Container, Hashable, Iterable, Iterator
 
 from pykbroker.timing_wheel import TimerTask, TimingWheel
 
@@ -26,6 +26,12 @@ PURGE_AT = 1000
 BASE_EFFORT = 4
 UNBOUNDED = 1 << 60
 EFFORT_PER_TURN = 1000  # about 5 ms: answering a long poll of one partition takes 25 us
+
+
+class WatchKey:
+    """A key that stands for nothing else."""
+
+    __slots__ = ()
 
 
 class DelayedOperation(ABC):
@@ -77,6 +83,11 @@ class Purgatory:
         ones that are not yet purged.
         """
         return len(self._watchers)
+
+    @property
+    def watched(self) -> Container[Hashable]:
+        """The keys that something waits for: always the same object, for who asks often."""
+        return self._watchers
 
     def watch(
         self, operation: DelayedOperation, keys: Iterable[Hashable], deadline_ms: int | None

@@ -79,7 +79,9 @@ class Broker:
         self.log_manager.load(NOW_MS)
         self.replica_manager = ReplicaManager(1, self.log_manager, self.purgatory, self.config)
         ids = iter(range(1, 1 << 30))
-        self.fetch_sessions = FetchSessions(1000, lambda first, end: first + next(ids))
+        self.fetch_sessions = FetchSessions(
+            1000, lambda first, end: first + next(ids), self.replica_manager.follower_session
+        )
         files = self.log_manager.files
         loop = asyncio.new_event_loop()
         self.cold_reads = ColdReads(RealBackground(loop).threads("disk"), files, lambda: None)

@@ -38,7 +38,6 @@ from pykbroker.protocol.messages.fetch_request import (
     FetchPartition,
     FetchRequest,
     FetchTopic,
-    ReplicaState,
 )
 from pykbroker.protocol.messages.fetch_response import (
     FetchableTopicResponse,
@@ -89,17 +88,17 @@ class Topic:
 
 
 class Stopwatch:
-    """Processor time of this process, while it runs."""
+    """Processor time of this thread, while it runs."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
         self._started = 0.0
 
     def __enter__(self) -> None:
-        self._started = time.process_time()
+        self._started = time.thread_time()
 
     def __exit__(self, *error: object) -> None:
-        self.seconds += time.process_time() - self._started
+        self.seconds += time.thread_time() - self._started
 
 
 class Node(Broker):
@@ -277,9 +276,7 @@ def bench_produce(directory: str, report: Report) -> None:
 class Producing:
     """Turns of many producers' requests, with the fetches of the followers between them."""
 
-    def __init__(
-        self, leader: Node, topic: Topic, followers: Sequence[Session], acks: int
-    ) -> None:
+    def __init__(self, leader: Node, topic: Topic, followers: Sequence[Session], acks: int) -> None:
         self._leader = leader
         self._followers = followers
         self._acks = acks

@@ -179,7 +179,8 @@ class BrokerServices(NodeServices):
         from pykbroker.broker.requests.fetch_sessions import FetchSessions
 
         slots = self.config.max_incremental_fetch_session_cache_slots
-        return FetchSessions(slots, self.environment.random.randrange)
+        choose_id = self.environment.random.randrange
+        return FetchSessions(slots, choose_id, self.replica_manager.follower_session)
 
     @cached_property
     def producer_ids(self) -> ProducerIds:

@@ -14,7 +14,8 @@ from pykbroker.types import TopicPartition
 
 if TYPE_CHECKING:
     from pykbroker.log.producers.verification import VerificationGuard
-    from pykbroker.replication.replica_manager import PartitionListener, ReplicaManager
+    from pykbroker.replication.replica_manager import ReplicaManager
+    from pykbroker.replication.watchers import PartitionListener
 
 
 class Appended(NamedTuple):

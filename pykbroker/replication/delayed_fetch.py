@@ -1,20 +1,29 @@
 """A Fetch that waits for `min_bytes`, or until its `max_wait_ms` is over.
 
-State: the partitions it asks for and what it asks of them. It watches every one of them.
-In:  `try_complete`, `expire` (the purgatory). Out: one call of `answer`, which reads again.
+    asked by                       watches                    is looked at when
+    a follower in its session      the session                an append, another epoch
+    a follower without one         the partitions' ends       an append, another epoch
+    a consumer                     the partitions             the high watermark moved
+    a read_committed consumer      their stable offsets       the last stable offset moved
+
+State: the partitions it asks for and what it asks of them; a follower's session.
+In:  `wait_until`; `try_complete`, `expire` (the purgatory). Out: one call of `answer`, which reads
+     again.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING
 
 from pykbroker.purgatory import DelayedOperation
 from pykbroker.replication.fetch_reader import has_enough
-from pykbroker.replication.fetch_request import FetchParams, FetchPartition
+from pykbroker.replication.fetch_request import FetchParams, FetchPartition, FetchResult
+from pykbroker.replication.partition import LOG_END, READ_COMMITTED
 
 if TYPE_CHECKING:
+    from pykbroker.replication.follower_session import FollowerSession
     from pykbroker.replication.partition import Partition
     from pykbroker.replication.replica_manager import ReplicaManager
 
@@ -24,20 +33,49 @@ MANY = 8  # partitions of one fetch from which on finding the written one pays
 class DelayedFetch(DelayedOperation):
     """One waiting fetch; a subclass knows how to answer."""
 
-    __slots__ = ("_by_partition", "_manager", "_params", "_wanted")
+    __slots__ = ("_by_partition", "_manager", "_params", "_session", "_unknown", "_wanted")
 
     def __init__(
-        self, manager: ReplicaManager, params: FetchParams, wanted: list[FetchPartition]
+        self,
+        manager: ReplicaManager,
+        params: FetchParams,
+        result: FetchResult,
+        session: FollowerSession | None = None,
     ) -> None:
+        """result: of the first read. session: of a follower; its dirty entries are looked at."""
         super().__init__()
         self._manager = manager
         self._params = params
-        self._wanted = wanted
+        self._wanted = result.read
+        self._unknown = result.unknown
+        self._session = session
         self._by_partition: dict[Partition | None, FetchPartition] | None = None
 
     @abstractmethod
     def answer(self) -> None:
         """Read again and reply with whatever there is."""
+
+    def wait_until(self, deadline_ms: int) -> None:
+        """Wait in the manager's purgatory."""
+        self._manager.purgatory.watch(self, self._keys(), deadline_ms)
+
+    def _keys(self) -> list[Hashable]:
+        if self._session is not None:
+            return [self._session]
+        isolation = self._params.isolation
+        keys: list[Hashable] = []
+        for asked in self._wanted:
+            partition = asked.partition
+            if partition is None:
+                continue
+            if isolation == READ_COMMITTED:
+                partition.stable_offset = partition.bound(READ_COMMITTED)
+                keys.append(partition.stable_key)
+                continue
+            keys.append(partition)
+            if isolation == LOG_END:
+                keys.append(partition.end_key)
+        return keys
 
     def try_complete(self) -> bool:
         if self.is_enough():
@@ -47,11 +85,18 @@ class DelayedFetch(DelayedOperation):
 
     def is_enough(self) -> bool:
         """Would a read now have something to say?"""
+        session = self._session
+        if session is not None and self._params.min_bytes <= 1:
+            return session.has_news
         return has_enough(self._manager, self._params, self._changed())
 
     def _changed(self) -> Iterable[FetchPartition]:
         """Those to look at: when any byte will do, only the one that was written just now."""
-        written = self._manager.written
+        session = self._session
+        if session is not None:
+            unknown = {asked for asked, _ in self._unknown}
+            return [asked for asked in session.dirty if asked not in unknown]
+        written = self._manager.watchers.written
         if written is None or self._params.min_bytes > 1 or len(self._wanted) < MANY:
             return self._wanted
         if self._by_partition is None:

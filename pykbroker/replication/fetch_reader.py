@@ -59,18 +59,19 @@ def read_all_partitions(
 ) -> FetchResult:
     """Read `wanted` in order; a follower's progress is noted by the manager, not here.
 
-    `skip_unchanged`: the session has told all about partitions at their end (KIP-227), and its
-    answer would leave them out. ColdRead when look-ups of some must not wait for the disk.
-    `breathe` is called between partitions (`environment/slices.py`).
+    `skip_unchanged`: of a session: it has told consumers all about partitions at their end
+    (KIP-227), and its answer would leave them out; those of a follower are `at_end`. ColdRead when
+    look-ups of some must not wait for the disk. `breathe` is called between partitions
+    (`environment/slices.py`).
     """
     result = FetchResult(wanted)
     answers = result.answers
     left_bytes = params.max_bytes
     total = 0
     min_one_batch = True
-    is_follower = params.replica_id >= 0
-    if params.selector is not None:
-        skip_unchanged = False  # who may go elsewhere is told so again
+    followed_at_end = skip_unchanged and params.replica_id >= 0 and not manager.is_stale(params)
+    if params.selector is not None or params.replica_id >= 0:
+        skip_unchanged = False  # who may go elsewhere is told so again; followers make progress
     missing: list[Callable[[], None]] = []
     for asked in paced_if(wanted, breathe):
         partition: Partition | int | None = asked.partition
@@ -81,10 +82,10 @@ def read_all_partitions(
                 result.unknown.append((asked, unread_entry(asked.index, partition)))
                 continue
             entry = error_entry(asked.index, partition)
-        elif skip_unchanged and not is_follower and is_unchanged(partition, asked):
+        elif skip_unchanged and is_unchanged(partition, asked):
             continue
-        elif skip_unchanged and is_follower and is_unchanged_for_follower(partition, params, asked):
-            result.unchanged.append(asked)
+        elif followed_at_end and is_follower_at_end(partition, params.replica_id, asked):
+            result.at_end.append(asked)
             continue
         else:
             try:
@@ -135,20 +136,36 @@ def is_unchanged(partition: Partition, asked: FetchPartition) -> bool:
     )
 
 
-def is_unchanged_for_follower(
-    partition: Partition, params: FetchParams, asked: FetchPartition
-) -> bool:
-    """Is the follower at the log end, and was it told all else? In doubt no: then it is read."""
+def is_follower_at_end(partition: Partition, replica_id: int, asked: FetchPartition) -> bool:
+    """Does the follower have all of the log, and would a read say so? In doubt no: it is read."""
     leader_epoch = partition.leader_epoch
     return (
         asked.fetch_offset == partition.log.log_end_offset
-        and asked.sent_high_watermark == partition.high_watermark
-        and asked.sent_log_start_offset == partition.log.log_start_offset
-        and partition.is_leader
         and asked.current_leader_epoch == leader_epoch
         and asked.last_fetched_epoch in (leader_epoch, -1)
-        and not partition.check_follower(params.replica_id, params.replica_epoch, leader_epoch)
+        and partition.is_leader
+        and replica_id in partition.followers
     )
+
+
+def add_untold(result: FetchResult) -> None:
+    """Add the partitions at their end that the follower's session has to tell something of."""
+    for asked in result.at_end:
+        partition = asked.partition
+        if partition is not None and (
+            asked.sent_high_watermark != partition.high_watermark
+            or asked.sent_log_start_offset != partition.log.log_start_offset
+        ):
+            high_watermark = partition.high_watermark
+            entry = PartitionData(
+                partition_index=asked.index,
+                high_watermark=high_watermark,
+                last_stable_offset=partition.log.last_stable_offset(high_watermark),
+                log_start_offset=partition.log.log_start_offset,
+                aborted_transactions=None,
+                records=NO_RECORDS,
+            )
+            result.answers.append((asked, entry))
 
 
 def read_partition(

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pykbroker.errors import ErrorCode, KafkaError
@@ -113,26 +112,16 @@ class FetchResult:
 
     `read` are the partitions that there are, also those left out as unchanged. `unknown` has the
     partitions that no topic of the cluster has: they are answered last, and do not end the wait for
-    the others (a client of a deleted topic must not spin).
+    the others (a client of a deleted topic must not spin). `at_end` are those of which a follower's
+    session has everything; what it was not told of them is added to its answer.
     """
 
-    __slots__ = ("answers", "must_answer", "read", "size_bytes", "unchanged", "unknown")
+    __slots__ = ("answers", "at_end", "must_answer", "read", "size_bytes", "unknown")
 
     def __init__(self, wanted: list[FetchPartition]) -> None:
         self.read = wanted
         self.answers: list[tuple[FetchPartition, PartitionData]] = []
-        self.unchanged: list[FetchPartition] = []  # left out of a follower's answer
+        self.at_end: list[FetchPartition] = []
         self.unknown: list[tuple[FetchPartition, PartitionData]] = []
         self.size_bytes = 0
         self.must_answer = False  # an error or a diverging epoch: waiting would not help
-
-
-def followed(result: FetchResult) -> Iterator[FetchPartition]:
-    """The partitions of a follower's fetch that were read without an error or a divergence.
-
-    Only these say how far the follower's log goes.
-    """
-    yield from result.unchanged
-    for asked, entry in result.answers:
-        if not entry.error_code and entry.diverging_epoch is None:
-            yield asked

@@ -1,39 +1,65 @@
 """How far one follower of a partition has come, as its leader knows from the follower's fetches.
 
-State: the follower's log end, log start, and when it last had everything.
-In:  `on_fetch`, `reset`.
-Invariants: `last_caught_up_ms` never goes back within a leader epoch.
+A follower that asks in a fetch session and has everything is *idle*: each fetch of the session
+would say the same of it again. So the session notes only the time of its fetches, and the follower
+was caught up at the last of them. When something changes, the session settles: the time is copied
+here, as if every fetch had been noted.
+
+State: the follower's log end, log start, when it last had everything; the session it asks in.
+In:  `on_fetch`, `reset`; `join`, `rest`, `changed`, `woken`.
+Invariants: `caught_up_ms` never goes back within a leader epoch.
 Source: Kafka's `Replica.java`, `ReplicaState.java`.
 """
 
 from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Protocol
 
 from pykbroker.replication.brokers import NO_FETCH_YET
 
 UNKNOWN_OFFSET = -1
 
 
+class AskingSession(Protocol):
+    """The fetch session in which a follower asks for a partition."""
+
+    last_fetch_ms: int
+
+    def touch(self, asked: Hashable) -> None:
+        """Its next answer must look at `asked`, its entry for the partition."""
+
+    def wake(self, asked: Hashable) -> None:
+        """The same, and a fetch that waits may have an answer now."""
+
+
 class FollowerProgress:
     """One follower of a partition that this node leads."""
 
     __slots__ = (
+        "asked",
         "broker_epoch",
+        "is_idle",
         "last_caught_up_ms",
         "last_fetch_leader_end_offset",
         "last_fetch_ms",
         "log_end_offset",
         "log_start_offset",
         "replica_id",
+        "session",
     )
 
     def __init__(self, replica_id: int) -> None:
         self.replica_id = replica_id
         self.log_end_offset = UNKNOWN_OFFSET
         self.log_start_offset = UNKNOWN_OFFSET
-        self.last_caught_up_ms = 0
+        self.last_caught_up_ms = 0  # both as of the last fetch that was noted here
         self.last_fetch_ms = 0
         self.last_fetch_leader_end_offset = 0
         self.broker_epoch = NO_FETCH_YET
+        self.session: AskingSession | None = None
+        self.asked: Hashable = None
+        self.is_idle = False
 
     def reset(
         self, now_ms: int, leader_end_offset: int, *, is_new_leader: bool, is_in_isr: bool
@@ -42,6 +68,7 @@ class FollowerProgress:
 
         A node that led the epoch before keeps the offsets that it knows of the follower.
         """
+        self.settle()
         self.last_caught_up_ms = now_ms if is_in_isr else 0
         if is_new_leader:
             self.log_end_offset = UNKNOWN_OFFSET
@@ -66,6 +93,8 @@ class FollowerProgress:
         It is caught up as of now when it asks for the leader's end; as of its previous fetch when
         it asks for what was the leader's end then (it read all there was, and more came since).
         """
+        if self.is_idle:
+            self.changed()  # it fetches in another way, too
         if fetch_offset >= leader_end_offset:
             self.last_caught_up_ms = max(self.last_caught_up_ms, now_ms)
         elif fetch_offset >= self.last_fetch_leader_end_offset:
@@ -78,9 +107,55 @@ class FollowerProgress:
         self.last_fetch_ms = now_ms
         self.broker_epoch = broker_epoch
 
+    @property
+    def caught_up_ms(self) -> int:
+        """When it last had everything, the fetches of an idle session included."""
+        if self.is_idle and self.session is not None:
+            return max(self.last_caught_up_ms, self.session.last_fetch_ms)
+        return self.last_caught_up_ms
+
     def is_caught_up(self, leader_end_offset: int, now_ms: int, lag_max_ms: int) -> bool:
         """At the leader's end, or there at some time within `replica.lag.time.max.ms`."""
-        return (
-            self.log_end_offset == leader_end_offset
-            or now_ms - self.last_caught_up_ms <= lag_max_ms
-        )
+        return self.log_end_offset == leader_end_offset or now_ms - self.caught_up_ms <= lag_max_ms
+
+    # ---- the session
+
+    def join(self, session: AskingSession, asked: Hashable) -> None:
+        """The follower asks in `session` from now on; an older one has to look again."""
+        if self.session is not session or self.asked is not asked:
+            self.leave()
+            self.session = session
+            self.asked = asked
+
+    def leave(self) -> None:
+        """No session asks for it any more."""
+        self.changed()
+        self.session = None
+        self.asked = None
+
+    def rest(self) -> None:
+        """It has everything and knows all: the session's fetches stand for it until `settle`."""
+        self.is_idle = True
+
+    def settle(self) -> None:
+        """Take over what the session's fetches said while this was idle."""
+        session = self.session
+        if self.is_idle and session is not None:
+            self.is_idle = False
+            self.last_caught_up_ms = max(self.last_caught_up_ms, session.last_fetch_ms)
+
+    def changed(self) -> None:
+        """There is something that the follower must be told with the next answer."""
+        session = self.session
+        if session is not None:
+            if self.is_idle:
+                self.settle()
+            session.touch(self.asked)
+
+    def woken(self) -> None:
+        """There is something that ends the follower's wait: records, another epoch."""
+        session = self.session
+        if session is not None:
+            if self.is_idle:
+                self.settle()
+            session.wake(self.asked)

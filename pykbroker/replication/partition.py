@@ -25,8 +25,10 @@ from typing import TYPE_CHECKING, assert_never
 
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.partition_image import RECOVERED
-from pykbroker.replication.brokers import ANY_EPOCH, NO_FETCH_YET, ClusterBrokers
+from pykbroker.purgatory import WatchKey
+from pykbroker.replication.brokers import ClusterBrokers
 from pykbroker.replication.follower_progress import FollowerProgress
+from pykbroker.replication.followers import Followers
 from pykbroker.replication.high_watermark import leader_high_watermark
 from pykbroker.replication.isr import (
     NOT_APPLIED,
@@ -40,7 +42,6 @@ from pykbroker.replication.partition_events import (
     BecameLeader,
     Effect,
     Event,
-    FollowerFetched,
     HighWatermarkAdvanced,
     IsrCheckDue,
     LowWatermarkAdvanced,
@@ -67,7 +68,11 @@ DELETE_TO_HIGH_WATERMARK = -1
 
 
 class Partition:
-    """A partition with a replica on this node."""
+    """A partition with a replica on this node.
+
+    In the purgatory produces (and DeleteRecords) watch its `produce_key`, followers without a
+    session its `end_key`, read_committed consumers its `stable_key`, other consumers itself.
+    """
 
     __slots__ = (
         "_brokers",
@@ -79,6 +84,7 @@ class Partition:
         "_only_replica",
         "_proposal",
         "_recovery_state",
+        "end_key",
         "followers",
         "high_watermark",
         "hosted",
@@ -93,6 +99,8 @@ class Partition:
         "partition_epoch",
         "produce_key",
         "replicas",
+        "stable_key",
+        "stable_offset",
         "topic",
         "topic_id",
         "topic_partition",
@@ -115,10 +123,11 @@ class Partition:
         self.log = log
         self.hosted = True
         self.offline_code = 0
-        self.produce_key = ("produce", topic_partition)
+        self.produce_key, self.end_key, self.stable_key = WatchKey(), WatchKey(), WatchKey()
+        self.stable_offset = -1
         self.replicas: tuple[int, ...] = ()
         self.isr = IsrState(frozenset())
-        self.followers: dict[int, FollowerProgress] = {}
+        self.followers = Followers()
         self.leader = -1
         self.leader_epoch = -1
         self.leader_epoch_start_offset = 0
@@ -146,8 +155,6 @@ class Partition:
         match event:
             case PartitionAssigned():
                 return self._assigned(event, now_ms)
-            case FollowerFetched():
-                return self._follower_fetched(event, now_ms)
             case IsrCheckDue():
                 return self._check_isr(now_ms)
             case ProposalAccepted():
@@ -171,6 +178,8 @@ class Partition:
         self.leader = event.leader
         self.leader_epoch = max(old_epoch, event.leader_epoch)
         self.is_leader = event.leader == self._local_id
+        if self.leader_epoch != old_epoch or self.is_leader != was_leader:
+            self.followers.wake()
         # A leader of a RECOVERING partition has recovered; its next AlterPartition says so.
         self._recovery_state = RECOVERED
         self._change_isr(IsrState(frozenset(event.isr) if self.is_leader else frozenset()))
@@ -186,16 +195,12 @@ class Partition:
 
     def _track_followers(self, now_ms: int) -> None:
         wanted = [r for r in self.replicas if r != self._local_id] if self.is_leader else []
-        self.followers = {r: self.followers.get(r) or FollowerProgress(r) for r in wanted}
+        self.followers.track(wanted)
         self._only_replica = self.is_leader and not wanted
         if not wanted:
             self._isr_check_ms = None
         elif self._isr_check_ms is None:
-            self._isr_check_ms = now_ms + self._isr_check_interval_ms
-
-    @property
-    def _isr_check_interval_ms(self) -> int:
-        return max(1, self._lag_max_ms // 2)
+            self._isr_check_ms = now_ms + max(1, self._lag_max_ms // 2)
 
     def _start_epoch(self, leader_epoch: int, is_new_leader: bool, now_ms: int) -> BecameLeader:
         # The epoch is noted before its first record, so that a follower with records of a later,
@@ -204,39 +209,35 @@ class Partition:
         start_offset = self.log.next_offset
         self.log.assign_epoch_start(leader_epoch, start_offset)
         self.leader_epoch_start_offset = start_offset
-        for follower in self.followers.values():
-            follower.reset(
-                now_ms,
-                start_offset,
-                is_new_leader=is_new_leader,
-                is_in_isr=follower.replica_id in self.isr.members,
-            )
+        self.followers.start_epoch(
+            now_ms, start_offset, self.isr.members, is_new_leader=is_new_leader
+        )
         return BecameLeader(leader_epoch, start_offset)
 
-    def _follower_fetched(self, event: FollowerFetched, now_ms: int) -> list[Effect]:
-        follower = self.followers.get(event.replica_id)
-        if follower is None or self._brokers.is_stale(event.replica_id, event.broker_epoch):
+    def on_follower_fetch(
+        self, replica_id: int, broker_epoch: int, fetch_offset: int, log_start: int, now_ms: int
+    ) -> list[Effect]:
+        """The leader read from its log, without an error, what a follower asked for."""
+        follower = self.followers.get(replica_id)
+        if follower is None or self._brokers.is_stale(replica_id, broker_epoch):
             return []
-        effects: list[Effect] = []
         old_end_offset = follower.log_end_offset
         old_low = None
-        if event.log_start_offset != follower.log_start_offset:
+        if log_start != follower.log_start_offset:
             old_low = self.low_watermark
-        follower.on_fetch(
-            event.fetch_offset,
-            event.log_start_offset,
-            self.log.log_end_offset,
-            event.broker_epoch,
-            now_ms,
-        )
+        follower.on_fetch(fetch_offset, log_start, self.log.log_end_offset, broker_epoch, now_ms)
+        is_in_isr = replica_id in self.isr.members
+        if is_in_isr and old_low is None and old_end_offset == fetch_offset:
+            return []
+        effects: list[Effect] = []
         if old_low is not None:
             new_low = self.low_watermark
             if new_low > old_low:
                 effects.append(LowWatermarkAdvanced(new_low))
-        if follower.replica_id not in self.isr.members and self._may_join(follower):
-            proposal = self.isr.propose_adding(follower.replica_id)
+        if not is_in_isr and self._may_join(follower):
+            proposal = self.isr.propose_adding(replica_id)
             effects.append(self._propose(proposal))
-        if old_end_offset != event.fetch_offset and self._move_high_watermark(now_ms):
+        if old_end_offset != fetch_offset and self._move_high_watermark(now_ms):
             effects.append(HighWatermarkAdvanced(self.high_watermark))
         return effects
 
@@ -254,7 +255,7 @@ class Partition:
     def _check_isr(self, now_ms: int) -> list[Effect]:
         if self._isr_check_ms is None:
             return []
-        self._isr_check_ms = now_ms + self._isr_check_interval_ms
+        self._isr_check_ms = now_ms + max(1, self._lag_max_ms // 2)
         if self.isr.change_in_flight:
             return []
         lagging = out_of_sync(
@@ -279,18 +280,12 @@ class Partition:
     def _propose(self, isr: IsrState) -> ProposeIsr:
         self._change_isr(isr)
         self._proposal = ProposeIsr(
-            tuple((replica, self._known_epoch(replica)) for replica in sorted(isr.proposed)),
+            self.followers.with_epochs(isr.proposed),
             self.leader_epoch,
             self.partition_epoch,
             self._recovery_state,
         )
         return self._proposal
-
-    def _known_epoch(self, replica_id: int) -> int:
-        follower = self.followers.get(replica_id)
-        if follower is None or follower.broker_epoch == NO_FETCH_YET:
-            return ANY_EPOCH
-        return follower.broker_epoch
 
     def _proposal_accepted(self, event: ProposalAccepted, now_ms: int) -> list[Effect]:
         if event.proposal is not self._proposal:
@@ -323,6 +318,7 @@ class Partition:
     def _change_isr(self, isr: IsrState) -> None:
         self.isr = isr
         self._proposal = None
+        self.followers.touch()
         self.refresh_config()
 
     def refresh_config(self) -> None:
@@ -334,6 +330,8 @@ class Partition:
 
     def retire(self, code: int) -> None:
         """This node hosts it no more; `code` is what later requests get (0: look it up again)."""
+        self.followers.wake()
+        self.followers.track(())
         self.hosted = False
         self.is_leader = False
         self.offline_code = code
@@ -384,6 +382,7 @@ class Partition:
             if moved:
                 self.high_watermark = self.log.log_end_offset
             return moved
+        self.followers.wake()
         return self._move_high_watermark(now_ms)
 
     def _move_high_watermark(self, now_ms: int) -> bool:
@@ -400,7 +399,10 @@ class Partition:
             self._lag_max_ms,
             self._brokers,
         )
-        return self.high_watermark > before
+        if self.high_watermark == before:
+            return False
+        self.followers.touch()
+        return True
 
     def acknowledged(self, required_offset: int) -> int | None:
         """Has everything before `required_offset` enough replicas? None: not yet; else a code."""
@@ -493,8 +495,4 @@ class Partition:
     @property
     def low_watermark(self) -> int:
         """The lowest log start of the replicas on live brokers: what DeleteRecords waits for."""
-        lowest = self.log.log_start_offset
-        for follower in self.followers.values():
-            if follower.log_start_offset < lowest and self._brokers.is_alive(follower.replica_id):
-                lowest = follower.log_start_offset
-        return lowest
+        return self.followers.lowest_log_start(self.log.log_start_offset, self._brokers)

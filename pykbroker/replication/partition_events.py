@@ -1,7 +1,7 @@
 """The events that a partition accepts and the effects that it asks its driver for.
 
-The closed list of events and effects of `Partition.step`; appends and reads, the hot paths, are
-plain calls of the same class.
+The closed list of events and effects of `Partition.step`; appends, reads and followers' fetches,
+the hot paths, are plain calls of the same class.
 """
 
 from __future__ import annotations
@@ -20,16 +20,6 @@ class PartitionAssigned:
     leader: int  # -1: none
     leader_epoch: int
     partition_epoch: int
-
-
-@dataclass(slots=True, frozen=True)
-class FollowerFetched:
-    """The leader read from its log, without an error, what a follower asked for."""
-
-    replica_id: int
-    broker_epoch: int
-    fetch_offset: int
-    log_start_offset: int
 
 
 @dataclass(slots=True, frozen=True)
@@ -56,7 +46,7 @@ class ProposalRefused:
     code: int
 
 
-Event = PartitionAssigned | FollowerFetched | IsrCheckDue | ProposalAccepted | ProposalRefused
+Event = PartitionAssigned | IsrCheckDue | ProposalAccepted | ProposalRefused
 
 
 @dataclass(slots=True, frozen=True)

@@ -58,4 +58,4 @@ class RackAwareSelector:
 
 
 def _progress(follower: FollowerProgress) -> tuple[int, int, int]:
-    return follower.log_end_offset, follower.last_caught_up_ms, follower.replica_id
+    return follower.log_end_offset, follower.caught_up_ms, follower.replica_id

@@ -26,7 +26,8 @@ from pykbroker.environment.files import LogDirFailure
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.log.partition.partition_log import AppendOrigin, AppendOutcome, PartitionLog
 from pykbroker.protocol.primitives import ZERO_UUID
-from pykbroker.replication.fetch_request import FetchParams, FetchPartition, FetchResult, followed
+from pykbroker.replication.fetch_request import FetchParams, FetchPartition, FetchResult
+from pykbroker.replication.follower_session import FollowerSession
 from pykbroker.replication.hosting import Hosting
 from pykbroker.replication.partition import ACKS_ALL, Partition
 from pykbroker.replication.partition_events import (
@@ -34,13 +35,13 @@ from pykbroker.replication.partition_events import (
     BecameLeader,
     Effect,
     Event,
-    FollowerFetched,
     HighWatermarkAdvanced,
     IsrCheckDue,
     LowWatermarkAdvanced,
     ProposalRefused,
     ProposeIsr,
 )
+from pykbroker.replication.watchers import PartitionListener, Watchers
 from pykbroker.types import TopicPartition
 
 if TYPE_CHECKING:
@@ -58,16 +59,6 @@ _log = logging.getLogger(__name__)
 
 STORAGE_ERROR = int(ErrorCode.KAFKA_STORAGE_ERROR)
 NOT_ATTEMPTED = int(ErrorCode.OPERATION_NOT_ATTEMPTED)
-
-
-class PartitionListener(Protocol):
-    """A coordinator that appends to a partition and waits for its high watermark."""
-
-    def on_high_watermark(self, topic_partition: TopicPartition, high_watermark: int) -> None:
-        """Everything before `high_watermark` is committed."""
-
-    def on_failed(self, topic_partition: TopicPartition, code: int) -> None:
-        """What was queued and not committed is lost, or will never be known."""
 
 
 class IsrProposals(Protocol):
@@ -110,17 +101,17 @@ class ReplicaManager:
         elsewhere. breathe: called between partitions of a change (`environment/slices.py`)."""
         self.node_id = node_id
         self.purgatory = purgatory
+        self.watchers = Watchers(purgatory)
         self.hosting = Hosting(node_id, log_manager, config)
         self._breathe = breathe
         self.on_no_directory: Callable[[], None] = _nobody_told
         self._log_manager = log_manager
         log_manager.follow_moves(self._on_log_moved)
+        log_manager.follow_log_starts(self._on_log_start)
         self._on_placed = on_placed
         self._dirty: dict[Partition, None] = {}
         self._turn_waiting: list[AwaitsTurn] = []
-        self.written: Partition | None = None  # while the fetches that wait for it are checked
         self._failed: set[Partition] = set()  # lost what this turn queued before its end
-        self._listeners: dict[TopicPartition, list[PartitionListener]] = {}
         self._with_followers: dict[Partition, None] = {}  # those that have a deadline
         self._proposals: IsrProposals | None = None
         self._following: Following | None = None
@@ -149,7 +140,7 @@ class ReplicaManager:
                 self._carry_out(partition, effects, now_ms)
                 if partition.next_deadline_ms() is not None:
                     self._with_followers[partition] = None
-            self._check_waiting(partition)
+            self.watchers.on_changed(partition)
             self._breathe()
         self._tell_placed()
         if self.hosting.lost:
@@ -314,15 +305,11 @@ class ReplicaManager:
 
     def watch(self, topic_partition: TopicPartition, listener: PartitionListener) -> None:
         """Tell `listener` of the partition's high watermark and of lost appends."""
-        self._listeners.setdefault(topic_partition, []).append(listener)
+        self.watchers.watch(topic_partition, listener)
 
     def unwatch(self, topic_partition: TopicPartition, listener: PartitionListener) -> None:
         """Stop telling `listener`; nothing happens when it did not watch."""
-        listeners = self._listeners.get(topic_partition, [])
-        if listener in listeners:
-            listeners.remove(listener)
-        if not listeners:
-            self._listeners.pop(topic_partition, None)
+        self.watchers.unwatch(topic_partition, listener)
 
     # ---- the end of a turn
 
@@ -339,7 +326,7 @@ class ReplicaManager:
         self._dirty = {}
         self._turn_waiting = []
         moved: list[Partition] = []
-        written: list[Partition] = []
+        grown: list[Partition] = []  # but not what consumers see of them
         for partition in dirty:
             if not partition.hosted:
                 continue  # its directory failed in this turn
@@ -349,51 +336,72 @@ class ReplicaManager:
                 failed.add(partition)
                 self.on_directory_failure(failure, dirty)
                 continue
-            written.append(partition)
             if partition.on_written(now_ms):
                 moved.append(partition)
+            else:
+                grown.append(partition)
         self._failed = set()
         self._answer_waiting(waiting, failed)
-        for partition in moved:
-            self._on_high_watermark(partition)
-        is_watched = self.purgatory.is_watched
-        for partition in written:
-            if is_watched(partition):
-                self.written = partition
-                self.purgatory.check(partition)
-        self.written = None
+        watchers = self.watchers
+        watchers.on_committed(moved)
+        if grown:
+            watchers.on_grown(grown)
+        if watchers.woken:
+            watchers.check_sessions()
         return bool(self._dirty or self._turn_waiting)
 
     def _answer_waiting(self, waiting: list[AwaitsTurn], failed: set[Partition]) -> None:
         for each in waiting:
             produce = each.on_turn_written(failed)
             if produce is not None:
-                keys = {append.partition.produce_key for append in produce.pending}
+                keys = dict.fromkeys(append.partition.produce_key for append in produce.pending)
                 self.purgatory.watch(produce, keys, produce.deadline_ms)
-
-    def _on_high_watermark(self, partition: Partition) -> None:
-        if self.purgatory.is_watched(partition.produce_key):
-            self.purgatory.check(partition.produce_key)
-        if self._listeners:
-            listeners = self._listeners.get(partition.topic_partition)
-            if listeners:
-                for listener in tuple(listeners):
-                    listener.on_high_watermark(partition.topic_partition, partition.high_watermark)
 
     # ---- replication
 
-    def note_follower_fetch(self, params: FetchParams, result: FetchResult, now_ms: int) -> None:
-        """Record how far a follower is, from what was read for it without an error."""
-        for asked in followed(result):
-            partition = asked.partition
-            if partition is None or not partition.is_leader:
-                continue
-            event = FollowerFetched(
-                params.replica_id, params.replica_epoch, asked.fetch_offset, asked.log_start_offset
-            )
-            effects = partition.step(event, now_ms)
-            if effects:
-                self._carry_out(partition, effects, now_ms)
+    def follower_session(self) -> FollowerSession:
+        """A new session of a follower, whose fetches wait in this node's purgatory."""
+        return FollowerSession(self.watchers.woken)
+
+    def is_stale(self, params: FetchParams) -> bool:
+        """Does a follower's fetch come from an earlier life of its broker?"""
+        return self.hosting.brokers.is_stale(params.replica_id, params.replica_epoch)
+
+    def note_follower_fetch(
+        self,
+        params: FetchParams,
+        result: FetchResult,
+        now_ms: int,
+        session: FollowerSession | None = None,
+    ) -> None:
+        """Record how far a follower is, from what was read for it without an error or a divergence:
+        of a session's fetch what was dirty."""
+        for asked, entry in result.answers:
+            if not entry.error_code and entry.diverging_epoch is None:
+                self._note_good_read(params, asked, now_ms, session)
+        if session is not None:
+            for asked in result.at_end:
+                self._note_good_read(params, asked, now_ms, session)
+            session.fetched(now_ms)
+
+    def _note_good_read(
+        self,
+        params: FetchParams,
+        asked: FetchPartition,
+        now_ms: int,
+        session: FollowerSession | None,
+    ) -> None:
+        partition = asked.partition
+        if partition is None or not partition.is_leader:
+            return
+        replica_id = params.replica_id
+        effects = partition.on_follower_fetch(
+            replica_id, params.replica_epoch, asked.fetch_offset, asked.log_start_offset, now_ms
+        )
+        if session is not None:
+            session.noted(asked, partition.followers[replica_id])
+        if effects:
+            self._carry_out(partition, effects, now_ms)
 
     def step(self, partition: Partition, event: Event, now_ms: int) -> None:
         """Give `event` to a partition and carry out what it asks for."""
@@ -420,7 +428,7 @@ class ReplicaManager:
                 case HighWatermarkAdvanced():
                     self.on_high_watermark_moved(partition)
                 case LowWatermarkAdvanced():
-                    self.purgatory.check(partition.produce_key)
+                    self.watchers.on_low_watermark(partition)
                 case BecameLeader():
                     if self._following is not None:
                         self._following.leave(partition)
@@ -437,17 +445,20 @@ class ReplicaManager:
 
     def on_high_watermark_moved(self, partition: Partition) -> None:
         """Complete what waits for the high watermark of `partition`."""
-        self._on_high_watermark(partition)
-        if self.purgatory.is_watched(partition):
-            self.written = partition
-            self.purgatory.check(partition)
-            self.written = None
+        self.watchers.on_committed((partition,))
+
+    def _on_log_start(self, log: PartitionLog) -> None:
+        """Followers have to be told where the log starts now."""
+        partition = self.find(*log.topic_partition)
+        if partition is not None and partition.log is log:
+            partition.followers.touch()
 
     def _on_log_moved(self, topic_partition: TopicPartition, log: PartitionLog) -> None:
         """The partition's log is another one now, with the same records in another directory."""
         partition = self.find(*topic_partition)
         if partition is not None:
             partition.log = log
+            partition.followers.touch()
             directory = self._log_manager.directory_id_of(log)
             if directory is not None:
                 self.hosting.placed[partition.topic_id, partition.index] = directory
@@ -471,7 +482,7 @@ class ReplicaManager:
             if partition in dirty and partition.log.has_pending:
                 self._failed.add(partition)
             self._lose(partition)
-            self._check_waiting(partition)
+            self.watchers.on_changed(partition)
 
     def _check_directories(self) -> None:
         if not any(directory.is_online for directory in self._log_manager.directories):
@@ -484,16 +495,7 @@ class ReplicaManager:
         self._with_followers.pop(partition, None)
         if self._following is not None:
             self._following.leave(partition)
-        self._tell_failed(partition)
-
-    def _tell_failed(self, partition: Partition) -> None:
-        code = partition.offline_code or int(ErrorCode.NOT_LEADER_OR_FOLLOWER)
-        for listener in tuple(self._listeners.get(partition.topic_partition, ())):
-            listener.on_failed(partition.topic_partition, code)
-
-    def _check_waiting(self, partition: Partition) -> None:
-        self.purgatory.check(partition.produce_key)
-        self.purgatory.check(partition)
+        self.watchers.on_failed(partition)
 
 
 def _nobody_told() -> None:

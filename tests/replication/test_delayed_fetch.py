@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pykbroker.protocol.primitives import ZERO_UUID
 from pykbroker.replication.delayed_fetch import DelayedFetch
-from pykbroker.replication.fetch_request import FetchParams, FetchPartition
+from pykbroker.replication.fetch_request import FetchParams, FetchPartition, FetchResult
 from tests.replication.node import Node, batch
 
 
@@ -19,9 +19,9 @@ def waiting(node: Node) -> Fetch:
     partition = node.manager.find("t", 0)
     assert partition is not None
     asked = FetchPartition("t", ZERO_UUID, 0, 0, 100)
-    fetch = Fetch(node.manager, FetchParams(min_bytes=1), [asked])
+    fetch = Fetch(node.manager, FetchParams(min_bytes=1), FetchResult([asked]))
     assert not fetch.try_complete()
-    node.purgatory.watch(fetch, [partition], node.now_ms + 500)
+    fetch.wait_until(node.now_ms + 500)
     return fetch
 
 
@@ -49,9 +49,9 @@ def test_of_many_partitions_only_the_written_one_is_looked_at() -> None:
     node.create_topic(partitions=20)
     partitions = [node.manager.find("t", p) for p in range(20)]
     wanted = [FetchPartition("t", ZERO_UUID, p, 0, 100) for p in range(20)]
-    fetch = Fetch(node.manager, FetchParams(min_bytes=1), wanted)
+    fetch = Fetch(node.manager, FetchParams(min_bytes=1), FetchResult(wanted))
     assert not fetch.try_complete()
-    node.purgatory.watch(fetch, partitions, None)
+    fetch.wait_until(node.now_ms + 500)
     node.append(partitions[13], b"v")  # type: ignore[arg-type]
     assert fetch.answers == 1
 
@@ -62,9 +62,9 @@ def test_min_bytes_are_gathered_from_all_of_many_partitions() -> None:
     partitions = [node.manager.find("t", p) for p in range(20)]
     wanted = [FetchPartition("t", ZERO_UUID, p, 0, 1000) for p in range(20)]
     size = len(batch(b"v"))
-    fetch = Fetch(node.manager, FetchParams(min_bytes=3 * size), wanted)
+    fetch = Fetch(node.manager, FetchParams(min_bytes=3 * size), FetchResult(wanted))
     assert not fetch.try_complete()
-    node.purgatory.watch(fetch, partitions, None)
+    fetch.wait_until(node.now_ms + 500)
     for number, answers in ((13, 0), (2, 0), (7, 1)):
         node.append(partitions[number], b"v")  # type: ignore[arg-type]
         assert fetch.answers == answers, number
@@ -76,9 +76,9 @@ def test_two_bytes_are_more_than_any_byte() -> None:
     node.create_topic(partitions=20)
     partitions = [node.manager.find("t", p) for p in range(20)]
     wanted = [FetchPartition("t", ZERO_UUID, p, 0, 1) for p in range(20)]  # one byte counts of each
-    fetch = Fetch(node.manager, FetchParams(min_bytes=2), wanted)
+    fetch = Fetch(node.manager, FetchParams(min_bytes=2), FetchResult(wanted))
     assert not fetch.try_complete()
-    node.purgatory.watch(fetch, partitions, None)
+    fetch.wait_until(node.now_ms + 500)
     node.append(partitions[3], b"v")  # type: ignore[arg-type]
     assert fetch.answers == 0
     node.append(partitions[4], b"v")  # type: ignore[arg-type]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from pykbroker.replication.follower_progress import FollowerProgress
 
 LAG_MS = 30_000
@@ -57,3 +59,60 @@ def test_the_leaders_end_of_its_last_fetch_does_not_go_back() -> None:
     follower.on_fetch(10, 0, 10, broker_epoch=5, now_ms=1_000)
     follower.on_fetch(8, 0, 9, broker_epoch=5, now_ms=2_000)
     assert follower.last_fetch_leader_end_offset == 10
+
+
+# ---- in a session
+
+
+class Session:
+    """Notes what it must look at."""
+
+    def __init__(self) -> None:
+        self.last_fetch_ms = 0
+        self.touched: list[Hashable] = []
+        self.woken: list[Hashable] = []
+
+    def touch(self, asked: Hashable) -> None:
+        self.touched.append(asked)
+
+    def wake(self, asked: Hashable) -> None:
+        self.woken.append(asked)
+
+
+def idle_in(session: Session) -> FollowerProgress:
+    """Caught up at 1,000; the session fetched at 7,000 again."""
+    follower = FollowerProgress(2)
+    follower.on_fetch(10, 0, 10, broker_epoch=5, now_ms=1_000)
+    follower.join(session, "t-0")
+    follower.rest()
+    session.last_fetch_ms = 7_000
+    return follower
+
+
+def test_an_idle_follower_was_caught_up_when_its_session_fetched() -> None:
+    session = Session()
+    follower = idle_in(session)
+    assert (follower.caught_up_ms, follower.last_caught_up_ms) == (7_000, 1_000)
+    follower.woken()
+    session.last_fetch_ms = 9_000
+    assert follower.caught_up_ms == 7_000
+    follower.changed()
+    assert (session.woken, session.touched) == (["t-0"], ["t-0"])
+
+
+def test_another_session_takes_over_and_the_first_one_looks_again() -> None:
+    first, second = Session(), Session()
+    follower = idle_in(first)
+    follower.join(second, "t-0")
+    follower.woken()
+    assert (first.touched, first.woken, second.woken) == (["t-0"], [], ["t-0"])
+    assert follower.caught_up_ms == 7_000
+
+
+def test_a_fetch_beside_the_session_ends_its_rest() -> None:
+    session = Session()
+    follower = idle_in(session)
+    follower.on_fetch(8, 0, 10, broker_epoch=5, now_ms=8_000)
+    assert session.touched == ["t-0"]
+    session.last_fetch_ms = 9_000
+    assert follower.caught_up_ms == 7_000

@@ -10,7 +10,6 @@ from pykbroker.replication.brokers import ClusterBrokers
 from pykbroker.replication.isr import OUTDATED
 from pykbroker.replication.partition import Partition
 from pykbroker.replication.partition_events import (
-    FollowerFetched,
     HighWatermarkAdvanced,
     IsrCheckDue,
     LowWatermarkAdvanced,
@@ -51,7 +50,7 @@ def fetched(
     partition: Partition, replica_id: int, offset: int, now_ms: int = NOW_MS, epoch: int = 10
 ) -> list[object]:
     """The effects but for the low watermark's, which has a test of its own."""
-    effects = partition.step(FollowerFetched(replica_id, epoch, offset, 0), now_ms)
+    effects = partition.on_follower_fetch(replica_id, epoch, offset, 0, now_ms)
     return [effect for effect in effects if not isinstance(effect, LowWatermarkAdvanced)]
 
 
@@ -215,11 +214,11 @@ def test_an_answer_of_other_epochs_leaves_the_change_in_flight(changes: dict[str
 def test_the_low_watermark_follows_the_followers_log_starts() -> None:
     partition = make_leader(isr=(1,), records=4)
     partition.delete_records(2)
-    effects = partition.step(FollowerFetched(2, 10, 4, 2), NOW_MS)
+    effects = partition.on_follower_fetch(2, 10, 4, 2, NOW_MS)
     assert [type(effect) for effect in effects] == [ProposeIsr]  # 3 has not fetched yet
     assert partition.low_watermark == -1
-    assert partition.step(FollowerFetched(3, 10, 4, 1), NOW_MS) == [LowWatermarkAdvanced(1)]
-    assert partition.step(FollowerFetched(3, 10, 4, 2), NOW_MS) == [LowWatermarkAdvanced(2)]
+    assert partition.on_follower_fetch(3, 10, 4, 1, NOW_MS) == [LowWatermarkAdvanced(1)]
+    assert partition.on_follower_fetch(3, 10, 4, 2, NOW_MS) == [LowWatermarkAdvanced(2)]
 
 
 def test_acks_all_after_the_isr_shrank_below_min_isr() -> None:

@@ -15,7 +15,6 @@ from pykbroker.replication.partition import (
 from pykbroker.replication.partition_events import (
     BecameFollower,
     BecameLeader,
-    FollowerFetched,
     HighWatermarkAdvanced,
     PartitionAssigned,
 )
@@ -113,10 +112,10 @@ def test_followers_in_the_isr_hold_the_high_watermark(partition: Partition) -> N
     partition.step(assigned((1, 2, 3)), NOW_MS)
     write(partition, 4)
     assert not partition.on_written(NOW_MS)
-    assert partition.step(FollowerFetched(2, 10, 4, 0), NOW_MS) == []
-    assert partition.step(FollowerFetched(3, 11, 2, 0), NOW_MS) == [HighWatermarkAdvanced(2)]
-    assert partition.step(FollowerFetched(3, 11, 4, 0), NOW_MS) == [HighWatermarkAdvanced(4)]
-    assert partition.step(FollowerFetched(9, 11, 4, 0), NOW_MS) == []
+    assert partition.on_follower_fetch(2, 10, 4, 0, NOW_MS) == []
+    assert partition.on_follower_fetch(3, 11, 2, 0, NOW_MS) == [HighWatermarkAdvanced(2)]
+    assert partition.on_follower_fetch(3, 11, 4, 0, NOW_MS) == [HighWatermarkAdvanced(4)]
+    assert partition.on_follower_fetch(9, 11, 4, 0, NOW_MS) == []
 
 
 def test_too_few_in_sync_replicas_refuse_acks_all_only() -> None:
@@ -138,7 +137,7 @@ def test_a_replica_on_its_way_into_the_isr_counts_for_what_is_written_already() 
     partition = node.create_topic(replicas=(1, 2), isr=(1, 2), min_insync_replicas="2")
     write(partition)
     partition.on_written(NOW_MS)
-    partition.step(FollowerFetched(2, 10, 1, 0), NOW_MS)
+    partition.on_follower_fetch(2, 10, 1, 0, NOW_MS)
     assert partition.acknowledged(1) == 0
     partition.step(assigned((1, 2), (1,), partition_epoch=1), NOW_MS)
     assert partition.acknowledged(1) == ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND
@@ -157,7 +156,7 @@ def test_a_replica_on_its_way_out_of_the_isr_counts_until_it_is_out() -> None:
     partition.on_written(NOW_MS)
     partition.isr = partition.isr.propose_removing(frozenset((2,)))
     assert partition.acknowledged(1) is None
-    partition.step(FollowerFetched(2, 10, 1, 0), NOW_MS)
+    partition.on_follower_fetch(2, 10, 1, 0, NOW_MS)
     assert partition.acknowledged(1) == 0
 
 
@@ -210,7 +209,7 @@ def test_only_assigned_replicas_fetch_as_followers(
 def test_bounds_by_isolation(partition: Partition) -> None:
     partition.step(assigned((1, 2)), NOW_MS)
     write(partition, 3)
-    partition.step(FollowerFetched(2, 10, 1, 0), NOW_MS)
+    partition.on_follower_fetch(2, 10, 1, 0, NOW_MS)
     assert [partition.bound(i) for i in (READ_UNCOMMITTED, READ_COMMITTED, LOG_END)] == [1, 1, 3]
 
 

@@ -29,7 +29,7 @@ def chosen(
     ends = {2: 10, 3: 12, 4: 12}
     followers = {
         number: SimpleNamespace(
-            replica_id=number, log_start_offset=2, log_end_offset=end, last_caught_up_ms=number
+            replica_id=number, log_start_offset=2, log_end_offset=end, caught_up_ms=number
         )
         for number, end in ends.items()
     }

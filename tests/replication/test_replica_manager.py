@@ -13,7 +13,7 @@ from pykbroker.protocol.messages.remove_topic_record import RemoveTopicRecord
 from pykbroker.protocol.primitives import ZERO_UUID
 from pykbroker.replication.delayed_fetch import DelayedFetch
 from pykbroker.replication.delayed_produce import DelayedProduce
-from pykbroker.replication.fetch_request import FetchParams, FetchPartition
+from pykbroker.replication.fetch_request import FetchParams, FetchPartition, FetchResult
 from pykbroker.replication.partition import Partition
 from pykbroker.replication.replica_manager import ReplicaManager
 from pykbroker.types import TopicPartition
@@ -42,9 +42,9 @@ class Fetch(DelayedFetch):
     def __init__(self, node: Node, partition: Partition, min_bytes: int = 1) -> None:
         asked = FetchPartition("t", ZERO_UUID, 0, partition.log.log_end_offset, 1 << 20)
         asked.partition = partition
-        super().__init__(node.manager, FetchParams(min_bytes=min_bytes), [asked])
+        super().__init__(node.manager, FetchParams(min_bytes=min_bytes), FetchResult([asked]))
         self.answers = 0
-        node.purgatory.watch(self, [partition], None)
+        self.wait_until(node.now_ms + 1000)
 
     def answer(self) -> None:
         self.answers += 1

@@ -46,7 +46,7 @@ from pykbroker.protocol.messages.fetch_response import (
     NodeEndpoint,
 )
 from pykbroker.replication.delayed_fetch import DelayedFetch
-from pykbroker.replication.fetch_reader import read_all_partitions, unread_entry
+from pykbroker.replication.fetch_reader import add_untold, read_all_partitions, unread_entry
 from pykbroker.replication.fetch_request import FetchParams, FetchResult
 from pykbroker.replication.read_replica import RackAwareSelector
 
@@ -55,6 +55,8 @@ if TYPE_CHECKING:
     from pykbroker.broker.services import BrokerServices
     from pykbroker.network.request import Request
     from pykbroker.protocol.messages.fetch_request import FetchRequest
+    from pykbroker.replication.fetch_request import FetchPartition
+    from pykbroker.replication.replica_manager import ReplicaManager
 
 API_KEY = 1
 LONG_BYTES = 16 * 1024  # a request that may have very many partitions
@@ -83,18 +85,23 @@ def handle(services: BrokerServices, request: Request) -> Outcome:
     )
     if context.error:
         return FetchResponse(error_code=context.error)
-    reading = partial(
-        read_all_partitions,
-        services.replica_manager,
-        params,
-        context.wanted,
-        context.is_incremental,
-    )
+    manager = services.replica_manager
+    wanted = _wanted(manager, context, params)
+    reading = partial(read_all_partitions, manager, params, wanted, context.is_incremental)
     answering = partial(answer, services, request, context, params)
-    if len(context.wanted) > MANY:
+    if len(wanted) > MANY:
         return in_slices(services, request, reading, answering)
     outcome: FetchResponse | Deferred = services.cold_reads.serve(request, reading, answering)
     return outcome
+
+
+def _wanted(
+    manager: ReplicaManager, context: FetchContext, params: FetchParams
+) -> list[FetchPartition]:
+    """What is to be read now."""
+    if context.followed is not None:
+        context.followed.begin(params, manager.is_stale(params), context.partitions)
+    return context.wanted
 
 
 def in_slices(
@@ -120,17 +127,18 @@ def answer(
     """Answer with what was read, or wait for more."""
     now_ms = request.received_ms
     if params.replica_id >= 0:
-        services.replica_manager.note_follower_fetch(params, result, now_ms)
+        services.replica_manager.note_follower_fetch(params, result, now_ms, context.followed)
     if (
         result.size_bytes >= params.min_bytes
         or result.must_answer
         or params.max_wait_ms <= 0
-        or not result.read
+        or len(result.unknown) == len(context.partitions)
     ):
         return respond(services, request, context, result)
     waiting = WaitingFetch(services, request, context, params, result)
-    keys = [asked.partition for asked in result.read]
-    services.purgatory.watch(waiting, keys, now_ms + params.max_wait_ms)
+    if context.followed is not None and waiting.try_complete():
+        return waiting.deferred
+    waiting.wait_until(now_ms + params.max_wait_ms)
     # A client may ask for a wait of days, and go.
     request.connection.call_on_close(partial(services.purgatory.cancel, waiting))
     return waiting.deferred
@@ -172,7 +180,7 @@ def _selector(services: BrokerServices, request: Request) -> RackAwareSelector |
 class WaitingFetch(DelayedFetch):
     """A Fetch in the purgatory."""
 
-    __slots__ = ("_context", "_request", "_services", "_unknown", "deferred")
+    __slots__ = ("_context", "_request", "_services", "deferred")
 
     def __init__(
         self,
@@ -182,24 +190,22 @@ class WaitingFetch(DelayedFetch):
         params: FetchParams,
         result: FetchResult,
     ) -> None:
-        super().__init__(services.replica_manager, params, result.read)
+        super().__init__(services.replica_manager, params, result, context.followed)
         self._services = services
         self._request = request
         self._context = context
-        self._unknown = result.unknown
         self.deferred = Deferred()
 
     def answer(self) -> None:
         self._request.connection.call_on_close(None)
-        services, request = self._services, self._request
+        services, request, context = self._services, self._request, self._context
+        wanted = self._wanted
+        if context.followed is not None:
+            wanted = _wanted(self._manager, context, self._params)
         reading = partial(
-            read_all_partitions,
-            self._manager,
-            self._params,
-            self._wanted,
-            self._context.is_incremental,
+            read_all_partitions, self._manager, self._params, wanted, context.is_incremental
         )
-        if len(self._wanted) > MANY:
+        if len(wanted) > MANY:
             self.deferred.resolve(in_slices(services, request, reading, self._respond))
             return
         outcome: Any = services.cold_reads.serve(request, reading, self._respond)
@@ -215,7 +221,8 @@ class WaitingFetch(DelayedFetch):
             return True  # older segments than the active one: Kafka answers as well (its case F)
 
     def _respond(self, result: FetchResult) -> FetchResponse:
-        result.unknown.extend(self._unknown)
+        if self._context.followed is None:
+            result.unknown.extend(self._unknown)
         return respond(self._services, self._request, self._context, result)
 
 
@@ -227,6 +234,8 @@ def respond(
     if result.must_answer:
         endpoints = _explain_errors(services, request, result)
     services.counters.bytes_out += result.size_bytes
+    if result.at_end:
+        add_untold(result)
     answers = result.answers
     if result.unknown:
         answers += result.unknown

@@ -9,7 +9,8 @@
 
 A partition is left out of an incremental answer when it has no records, no error and the same high
 watermark and log start as last told. Partitions that had records go to the end of the session's
-order, so that no busy partition starves the others.
+order, so that no busy partition starves the others. Of a follower's session only what is dirty is
+read at all (`replication/follower_session.py`).
 
 The cache is eight shards, each with an eighth of `max.incremental.fetch.session.cache.slots` and
 its own range of ids; a full shard makes room for a new session only by the rules of `_make_room`.
@@ -23,7 +24,7 @@ Source: `FetchManager`, `FetchSession`, `FetchSessionCacheShard` of Kafka's serv
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import TypeAlias
 
 from pykbroker.environment.slices import Breathe, paced_if
@@ -37,6 +38,7 @@ from pykbroker.protocol.messages.fetch_response import (
 )
 from pykbroker.protocol.primitives import ZERO_UUID
 from pykbroker.replication.fetch_request import FetchPartition
+from pykbroker.replication.follower_session import FollowerSession
 
 SHARDS = 8
 SESSION_ID_RANGE = 0x7FFFFFFF // SHARDS
@@ -52,6 +54,7 @@ FIRST_VERSION_BY_ID = 13
 
 Answer: TypeAlias = "tuple[FetchPartition, PartitionData]"
 Answers: TypeAlias = "list[Answer]"
+Partitions: TypeAlias = "dict[tuple[str | bytes, int], FetchPartition]"
 
 
 def next_epoch(epoch: int) -> int:
@@ -68,6 +71,7 @@ class FetchSession:
         "by_id",
         "created_ms",
         "epoch",
+        "followed",
         "id",
         "last_used_ms",
         "long_lived",
@@ -79,13 +83,14 @@ class FetchSession:
     def __init__(
         self,
         session_id: int,
-        privileged: bool,
-        partitions: dict[tuple[str | bytes, int], FetchPartition],
+        followed: FollowerSession | None,
+        partitions: Partitions,
         by_id: bool,
         now_ms: int,
     ) -> None:
         self.id = session_id
-        self.privileged = privileged  # a follower's
+        self.privileged = followed is not None
+        self.followed = followed
         self.partitions = partitions
         self.by_id = by_id
         self.created_ms = now_ms
@@ -93,6 +98,13 @@ class FetchSession:
         self.long_lived = False  # older than EVICTION_MS when last used
         self.size = len(partitions)  # when last used
         self.epoch = next_epoch(INITIAL_EPOCH)
+
+    def serve_consumer(self) -> None:
+        """A consumer uses a follower's session: it is not read as a follower's any more."""
+        followed, self.followed = self.followed, None
+        if followed is not None:
+            for asked in self.partitions.values():
+                followed.forget(asked)
 
 
 class SessionShard:
@@ -119,12 +131,16 @@ class SessionShard:
 
     def make(
         self,
-        partitions: dict[tuple[str | bytes, int], FetchPartition],
+        partitions: Partitions,
         by_id: bool,
-        privileged: bool,
+        followed: FollowerSession | None,
         now_ms: int,
     ) -> int:
-        """A new session's id; 0 when there is no room for one of this kind and size."""
+        """A new session's id; 0 when there is no room for one of this kind and size.
+
+        followed: what a follower's session is for the replicas' leader.
+        """
+        privileged = followed is not None
         size = len(partitions)
         is_full = (
             len(self.sessions) >= self.max_sessions or self.partition_count + size > MAX_PARTITIONS
@@ -133,7 +149,7 @@ class SessionShard:
             return NO_SESSION
         if self.partition_count + size > MAX_PARTITIONS:
             return NO_SESSION
-        session = FetchSession(self._new_id(), privileged, partitions, by_id, now_ms)
+        session = FetchSession(self._new_id(), followed, partitions, by_id, now_ms)
         self.sessions[session.id] = session
         self.partition_count += session.size
         return session.id
@@ -191,7 +207,10 @@ class SessionShard:
 
 
 class FetchContext:
-    """One request's view: `wanted` to read in order; `respond` makes the answer."""
+    """One request's view: `wanted` to read in order; `respond` makes the answer.
+
+    `followed`: of a follower's session; what is wanted may be more by the time of the answer.
+    """
 
     __slots__ = (
         "_breathe",
@@ -200,8 +219,9 @@ class FetchContext:
         "_privileged",
         "_session",
         "_sessions",
+        "_wanted",
         "error",
-        "wanted",
+        "followed",
     )
 
     def __init__(
@@ -215,9 +235,10 @@ class FetchContext:
         breathe: Breathe | None = None,
     ) -> None:
         self._breathe = breathe
-        self.wanted = wanted
+        self._wanted = wanted
         self.error = error
         self._session = session
+        self.followed = None if session is None else session.followed
         self._expected_epoch = 0 if session is None else session.epoch
         self._sessions = new_session_in
         self._by_id = by_id
@@ -227,6 +248,16 @@ class FetchContext:
     def is_incremental(self) -> bool:
         """Does the answer leave out what is unchanged?"""
         return self._session is not None
+
+    @property
+    def wanted(self) -> list[FetchPartition]:
+        """What to read now, in order."""
+        return self._wanted if self.followed is None else list(self.followed.dirty)
+
+    @property
+    def partitions(self) -> Collection[FetchPartition]:
+        """All that the request asks for, by itself or in its session."""
+        return self._wanted if self._session is None else self._session.partitions.values()
 
     def respond(
         self, answers: Answers, node_endpoints: list[NodeEndpoint], now_ms: int
@@ -240,7 +271,9 @@ class FetchContext:
                 return FetchResponse(
                     error_code=int(ErrorCode.INVALID_FETCH_SESSION_EPOCH), session_id=session.id
                 )
-            answers = _changed(session, paced_if(answers, breathe))
+            read, answers = answers, _changed(session, paced_if(answers, breathe))
+            if self.followed is not None:
+                self.followed.told(paced_if(read, breathe))
             session_id = session.id
         elif self._sessions is not None:
             session_id = self._sessions.make(
@@ -306,7 +339,14 @@ def _by_topic(answers: Iterable[Answer]) -> list[FetchableTopicResponse]:
 class FetchSessions:
     """The cache of a broker. `choose_id(first, end)` picks an id at random: the caller's luck."""
 
-    def __init__(self, slots: int, choose_id: Callable[[int, int], int]) -> None:
+    def __init__(
+        self,
+        slots: int,
+        choose_id: Callable[[int, int], int],
+        follower_session: Callable[[], FollowerSession],
+    ) -> None:
+        """follower_session: makes what a follower's session is for the replicas' leader."""
+        self._follower_session = follower_session
         self._shards = [SessionShard(n, slots // SHARDS, choose_id) for n in range(SHARDS)]
         self._next_shard = 0
 
@@ -352,10 +392,15 @@ class FetchSessions:
                 privileged=is_follower,
                 breathe=breathe,
             )
-        return self._continue(message, version, now_ms, breathe)
+        return self._continue(message, version, is_follower, now_ms, breathe)
 
     def _continue(
-        self, message: FetchRequest, version: int, now_ms: int, breathe: Breathe | None
+        self,
+        message: FetchRequest,
+        version: int,
+        is_follower: bool,
+        now_ms: int,
+        breathe: Breathe | None,
     ) -> FetchContext:
         shard = self._shard_of(message.session_id)
         session = None if shard is None else shard.sessions.get(message.session_id)
@@ -365,27 +410,32 @@ class FetchSessions:
             return FetchContext([], int(ErrorCode.INVALID_FETCH_SESSION_EPOCH))
         if session.by_id != (version >= FIRST_VERSION_BY_ID):
             return FetchContext([], int(ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR))
+        if session.followed is not None and not is_follower:
+            session.serve_consumer()
         if message.topics or message.forgotten_topics_data:
-            _update(session.partitions, message)
+            _update(session, message)
         if not session.partitions:
             shard.remove(session.id)
             return FetchContext(_asked(message))
         shard.touch(session, now_ms)
         session.epoch = next_epoch(session.epoch)
-        wanted = list(session.partitions.values())
+        wanted = [] if session.followed is not None else list(session.partitions.values())
         return FetchContext(wanted, session=session, breathe=breathe)
 
     def make(self, answers: Iterable[Answer], by_id: bool, privileged: bool, now_ms: int) -> int:
         """A session of what a full fetch asked and was told; its id, 0 without room."""
         shard = self._shards[self._next_shard]
         self._next_shard = (self._next_shard + 1) % SHARDS
-        partitions = {}
+        partitions: Partitions = {}
+        followed = self._follower_session() if privileged else None
         for asked, entry in answers:
             has_diverged = entry.diverging_epoch is not None
             asked.sent_high_watermark = -1 if has_diverged else entry.high_watermark
             asked.sent_log_start_offset = entry.log_start_offset
             partitions[asked.key] = asked
-        return shard.make(partitions, by_id, privileged, now_ms)
+            if followed is not None:
+                followed.ask(asked)
+        return shard.make(partitions, by_id, followed, now_ms)
 
     def _shard_of(self, session_id: int) -> SessionShard | None:
         number = session_id // SESSION_ID_RANGE
@@ -416,23 +466,25 @@ def _asked(message: FetchRequest, breathe: Breathe | None = None) -> list[FetchP
     return wanted
 
 
-def _update(
-    partitions: dict[tuple[str | bytes, int], FetchPartition], message: FetchRequest
-) -> None:
+def _update(session: FetchSession, message: FetchRequest) -> None:
     """Take in what an incremental request adds, changes and forgets."""
+    partitions = session.partitions
+    followed = session.followed
     for asked in _asked(message):
-        known = partitions.get(asked.key)
-        if known is None:
-            partitions[asked.key] = asked
-            continue
-        if known.current_leader_epoch != asked.current_leader_epoch:
-            known.sent_high_watermark = -1  # it has dropped what it was told in the old epoch
-        known.fetch_offset = asked.fetch_offset
-        known.max_bytes = asked.max_bytes
-        known.current_leader_epoch = asked.current_leader_epoch
-        known.last_fetched_epoch = asked.last_fetched_epoch
-        known.log_start_offset = asked.log_start_offset
+        known = partitions.setdefault(asked.key, asked)
+        if known is not asked:
+            if known.current_leader_epoch != asked.current_leader_epoch:
+                known.sent_high_watermark = -1  # it has dropped what it was told in the old epoch
+            known.fetch_offset = asked.fetch_offset
+            known.max_bytes = asked.max_bytes
+            known.current_leader_epoch = asked.current_leader_epoch
+            known.last_fetched_epoch = asked.last_fetched_epoch
+            known.log_start_offset = asked.log_start_offset
+        if followed is not None:
+            followed.ask(known)
     for topic in message.forgotten_topics_data:
         name: str | bytes = topic.topic if topic.topic_id == ZERO_UUID else topic.topic_id
         for index in topic.partitions:
-            partitions.pop((name, index), None)
+            forgotten = partitions.pop((name, index), None)
+            if forgotten is not None and followed is not None:
+                followed.forget(forgotten)

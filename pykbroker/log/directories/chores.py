@@ -1,16 +1,24 @@
 """Deferred work of a node's logs: files to unlink after a delay, segments to fsync.
 
+<<<<<<< HEAD
 State: deletions with their delay and, once known, their due time; logs that rolled and have closed
 segments to sync.
 In:    `delete_later`, `rolled`. Out: `due_deletions(now_ms)`, `take_rolled()`.
 Invariants: nothing is deleted before its delay has passed; no entry is lost.
+=======
+State: deletions with their delay, and, once they have been dated, with their due time; logs that
+       rolled and have closed segments to sync.
+In:    `delete_later`, `rolled`, `log_start_moved`. Out: `due_deletions(now_ms)`, `take_rolled()`,
+       calls of `on_log_start`.
+Invariants: nothing is deleted before its delay has passed; nothing is forgotten.
+>>>>>>> 5623eed (Look only at what changed in a follower's session)
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 
 class Deletion(NamedTuple):
@@ -23,13 +31,14 @@ class Deletion(NamedTuple):
 class Chores:
     """Deferred work, added by the logs and taken by the housekeeping driver."""
 
-    __slots__ = ("_dated", "_number", "_rolled", "_undated")
+    __slots__ = ("_dated", "_number", "_rolled", "_undated", "on_log_start")
 
     def __init__(self) -> None:
         self._undated: list[tuple[int, Deletion]] = []
         self._dated: list[tuple[int, int, Deletion]] = []
         self._rolled: dict[object, None] = {}
         self._number = 0
+        self.on_log_start: Callable[[Any], None] | None = None
 
     def delete_later(
         self, paths: Sequence[str], delay_ms: int, *, is_directory: bool = False
@@ -55,6 +64,11 @@ class Chores:
 
     def rolled(self, log: object) -> None:
         self._rolled[log] = None
+
+    def log_start_moved(self, log: object) -> None:
+        """Retention or a request moved the log start offset of `log`."""
+        if self.on_log_start is not None:
+            self.on_log_start(log)
 
     def take_rolled(self) -> list[object]:
         logs = list(self._rolled)

@@ -348,6 +348,10 @@ class LogManager:
         """Call `moved` whenever a partition's log was replaced by its copy in another directory."""
         self._on_moved = moved
 
+    def follow_log_starts(self, moved: Callable[[PartitionLog], None]) -> None:
+        """Call `moved` when a log's start offset has grown."""
+        self.chores.on_log_start = moved
+
     def promote_future(self, topic_partition: TopicPartition) -> PartitionLog:
         """Replace a log by its copy, which has caught up; the old log is deleted.
 

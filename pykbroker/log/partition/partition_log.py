@@ -138,6 +138,7 @@ class PartitionLog(LogAppending, LogReading):
         with self.guard("moving the log start offset"):
             self.leader_epochs.truncate_from_start(offset)
             self.producers.on_log_start_offset(offset)
+        self.chores.log_start_moved(self)
         return True
 
     def expire_producers(self, now_ms: int) -> None:

@@ -37,7 +37,9 @@ class Broker:
         self.purgatory = self.node.purgatory
         self.replica_manager = self.node.manager
         self._next_session_id = 0
-        self.fetch_sessions = FetchSessions(1000, self._session_id)
+        self.fetch_sessions = FetchSessions(
+            1000, self._session_id, lambda: self.replica_manager.follower_session()
+        )
         self.log_manager = self.node.log_manager
         self.metadata = PublishedImage(self.node)
         self.producer_ids: Any = None

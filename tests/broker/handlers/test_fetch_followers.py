@@ -88,7 +88,7 @@ def test_an_idle_session_counts_as_caught_up(broker: Broker) -> None:
     progress = partition.followers[2]
     broker.node.now_ms += 20_000
     assert fetch(broker, session_fetch(made.session_id, 1)).is_waiting
-    assert progress.last_caught_up_ms == broker.node.now_ms
+    assert progress.caught_up_ms == broker.node.now_ms
 
 
 def test_a_session_learns_of_a_new_high_watermark_and_log_start(broker: Broker) -> None:

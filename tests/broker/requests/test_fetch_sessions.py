@@ -22,6 +22,7 @@ from pykbroker.protocol.messages.fetch_request import (
 )
 from pykbroker.protocol.messages.fetch_request import FetchRequest, FetchTopic, ForgottenTopic
 from pykbroker.protocol.messages.fetch_response import FetchResponse, PartitionData
+from pykbroker.replication.follower_session import FollowerSession
 
 VERSION = 12
 BY_ID = 13
@@ -63,7 +64,7 @@ def counting_ids() -> Callable[[int, int], int]:
 
 
 def sessions_of(slots: int = 8) -> FetchSessions:
-    return FetchSessions(slots, counting_ids())
+    return FetchSessions(slots, counting_ids(), lambda: FollowerSession({}))
 
 
 def answer(context: FetchContext, now_ms: int = 0, **changes: Any) -> FetchResponse:
