@@ -331,7 +331,7 @@ class Following:
         self._asked = Deferred()
         world = FetcherWorld(
             manager=self.node.replica_manager,
-            scheduler=SimpleNamespace(),  # type: ignore[arg-type]
+            scheduler=SimpleNamespace(),
             now_ms=lambda: NOW_MS,
             peer_of=lambda node_id: Peer(node_id, "127.0.0.1", 9092),
             broker_epoch=lambda: BROKER_EPOCH,
@@ -407,7 +407,7 @@ class Looks:
             self.count += 1
             return look(waiting)
 
-        WaitingFetch.is_enough = counted  # type: ignore[method-assign]
+        WaitingFetch.is_enough = counted  # type: ignore[method-assign, assignment]
         return self
 
     def __exit__(self, *error: object) -> None:

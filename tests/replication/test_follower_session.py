@@ -55,12 +55,13 @@ class Follower:
             )
             for number in numbers
         ]
+        defaults: dict[str, Any] = {"min_bytes": 1, "replica_state": BROKER}
         message = FetchRequest(
             session_id=self.session_id,
             session_epoch=self.epoch,
             topics=[FetchTopic(topic_id=topic_id_of(7), partitions=asked)] if asked else [],
             max_wait_ms=wait_ms,
-            **({"min_bytes": 1, "replica_state": BROKER} | fields),
+            **(defaults | fields),
         )
         self.epoch += 1
         return fetch(self.broker, message)
