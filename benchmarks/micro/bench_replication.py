@@ -251,11 +251,11 @@ def bench_idle(directory: str, partitions: int, report: Report) -> None:
 
 def produce_frame(topic: Topic, number: int, acks: int) -> bytearray:
     batch = build_batch([(None, b"v" * 100, NOW_MS, ())])
-    data = [PartitionProduceData(index=number, records=batch)]
+    parts = [PartitionProduceData(index=number, records=batch)]
     message = ProduceRequest(
         acks=acks,
         timeout_ms=30_000,
-        topic_data=[TopicProduceData(topic_id=topic.id, partition_data=data)],
+        topic_data=[TopicProduceData(topic_id=topic.id, partition_data=parts)],
     )
     return encoded(message, PRODUCE_VERSION)
 
