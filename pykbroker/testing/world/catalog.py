@@ -35,6 +35,7 @@ class TopicPromise:
     rules: TopicRules
     state: TopicState = TopicState.CREATING
     topic_id: bytes = bytes(16)
+    replicas: int = 1
     most_partitions: int = 0
     """A larger number that was asked for and not answered; 0: none."""
     configs: dict[str, set[str]] = field(default_factory=dict)

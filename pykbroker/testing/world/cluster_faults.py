@@ -2,7 +2,11 @@
 
 isolate       a node is cut off from all others: from them, to them, or both
 lag           everything to and from a node takes long
-kill_several, power_several     nodes fail together, or shortly after each other
+kill_several, power_several, stop_several     nodes end together, or shortly after each other
+part          two nodes hear nothing of each other; then one of them is killed, at times: the last
+              replica in sync goes, and one that is eligible is left
+late          what a node has sent to another one arrives when the node has lost its power and is
+              back: its former life is heard of in its present one
 """
 
 from __future__ import annotations
@@ -19,6 +23,9 @@ CLUSTER_WEIGHTS = {
     "lag": 2,
     "kill_several": 2,
     "power_several": 1,
+    "stop_several": 2,
+    "part": 5,
+    "late": 3,
 }
 USUAL_JITTER_US = 500
 MOST_BETWEEN_MS = 300
@@ -58,6 +65,26 @@ class ClusterFaults(Faults):
                     duration_ms, duration_ms, network.slow, sender, receiver, USUAL_JITTER_US
                 )
 
+    def _part(self, node: Node) -> None:
+        other = self.dice.choice([each for each in self.nodes if each is not node])
+        duration_ms = self.dice.choice((2_500, 4_000))
+        self.world.timeline.note("network", f"{node.name} and {other.name} part: {duration_ms} ms")
+        network = self.world.network
+        for sender, receiver in ((node.name, other.name), (other.name, node.name)):
+            network.cut(sender, receiver)
+            self._later(duration_ms, duration_ms + 800, network.heal, sender, receiver)
+        if self.dice.one_in(2):
+            self._later(duration_ms, duration_ms, self._kill_unless_over, node)
+
+    def _late(self, node: Node) -> None:
+        other = self.dice.choice([each for each in self.nodes if each is not node])
+        duration_ms = self.dice.choice((900, 1_800))
+        self.world.timeline.note("network", f"{other.name} hears {node.name} {duration_ms} ms late")
+        network = self.world.network
+        network.cut(node.name, other.name)
+        self._later(20, 300, self._power_unless_over, node)
+        self._later(duration_ms, duration_ms, network.heal, node.name, other.name)
+
     def _several(self, node: Node) -> list[Node]:
         count = self.dice.randint(2, len(self.nodes))
         others = self.dice.sample(self.nodes, count)
@@ -70,6 +97,14 @@ class ClusterFaults(Faults):
     def _kill_unless_over(self, node: Node) -> None:
         if not self.is_over:
             self._kill(node)
+
+    def _stop_several(self, node: Node) -> None:
+        for each in self._several(node):
+            self._later(0, self.dice.choice((0, MOST_BETWEEN_MS)), self._stop_unless_over, each)
+
+    def _stop_unless_over(self, node: Node) -> None:
+        if not self.is_over:
+            self._stop(node)
 
     def _power_several(self, node: Node) -> None:
         for each in self._several(node):

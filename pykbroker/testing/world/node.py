@@ -68,6 +68,8 @@ class Node:
         """The process has given up, and ends at any moment."""
         self.has_stopped = False
         """It ended in good order, the last time."""
+        self.was_asked_to_stop = False
+        """It ends, or has ended, in good order unless it fails on the way."""
         self.starts = 0
         self.on_up: Callable[[Node], None] = _ignore
         self.on_ended: Callable[[Node, bool], None] = _ignore_end
@@ -87,7 +89,7 @@ class Node:
         from pykbroker.broker.server import BrokerServer
 
         self.starts += 1
-        self.has_failed = self.has_stopped = False
+        self.has_failed = self.has_stopped = self.was_asked_to_stop = False
         self.note(f"starts for the {self.starts}. time")
         self.state = NodeState.STARTING
         self.machine.files.now_ms = self.machine.clock.wall_us() // 1000
@@ -129,6 +131,7 @@ class Node:
         if self.state is not NodeState.UP or server is None:
             return
         self.note("stops")
+        self.was_asked_to_stop = True
         self.state = NodeState.STOPPING
         process = self.machine.process
         self.world.queue.after(

@@ -6,8 +6,9 @@ eligible replicas (KIP-966). As long as another of these runs, nothing is lost. 
 does, any of them may lead next, as the last known leader: what is behind the recovery point of one
 that lost its power may be lost.
 
-In: a node whose process is about to end. Out: for each partition that may lose something, the
-offset from which on it may.
+In: a node whose process is about to end; metadata that is committed, for a reassignment may leave a
+partition to replicas that have lost their power and are not back yet. Out: for each partition that
+may lose something, the offset from which on it may.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class PowerLosses:
     def process_ended(self, node: Node, *, is_power: bool) -> dict[TopicPartition, int]:
         """Before the process is gone."""
         self._note_flushed(node)
-        images = list(self._latest_images())
+        self._note_newest()
         if self._newest is None or node.has_stopped:
             return {}
         registration = self._newest.brokers.get(node.node_id)
@@ -53,8 +54,15 @@ class PowerLosses:
         self._ended[node.node_id] = epoch
         if is_power:
             self._lost_power[node.node_id] = epoch
+        return self.losses()
+
+    def losses(self) -> dict[TopicPartition, int]:
+        """As things stand: after the end of a process, or a change of metadata."""
         losses: dict[TopicPartition, int] = {}
-        for image in images:
+        if not self._lost_power:
+            return losses
+        self._note_newest()
+        for image in self._latest_images():
             for topic in image.topics_by_id.values():
                 for index, partition in topic.partitions.items():
                     key = TopicPartition(topic.name, index)
@@ -71,15 +79,19 @@ class PowerLosses:
         for log in server.log_manager.logs():
             flushed[log.topic_partition] = log.recovery_point
 
-    def _latest_images(self) -> Iterator[MetadataImage]:
-        """What is committed, and what the active controller has decided."""
+    def _note_newest(self) -> None:
         for node in self._nodes:
             kraft = getattr(node.server, "kraft", None)
-            if kraft is None:
-                continue
-            if self._newest is None or kraft.image.offset > self._newest.offset:
+            if kraft is not None and (
+                self._newest is None or kraft.image.offset > self._newest.offset
+            ):
                 self._newest = kraft.image
-            driver = kraft.controller
+
+    def _latest_images(self) -> Iterator[MetadataImage]:
+        """What the active controller has decided, and what is committed."""
+        for node in self._nodes:
+            kraft = getattr(node.server, "kraft", None)
+            driver = None if kraft is None else kraft.controller
             if driver is not None and driver.controller is not None:
                 yield driver.controller.image
         if self._newest is not None:

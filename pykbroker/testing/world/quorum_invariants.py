@@ -2,20 +2,24 @@
 
 They are those of Kafka's RaftEventSimulationTest: one leader an epoch, epochs and high watermarks
 that never go back, logs that agree on everything that is committed, and no committed record that a
-later leader does not have.
+later leader does not have. And who stands for election has asked before whether it would win
+(KIP-996): a voter that was cut off ends no epoch when it comes back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
+from pykbroker.kraft.raft.raft_roles import Candidate, Prospective
 from pykbroker.testing.world.invariants import is_running
 from pykbroker.testing.world.node import Node
 from pykbroker.testing.world.world import Violation, World
 
 if TYPE_CHECKING:
+    from pykbroker.kraft.metadata_log import LogBatch
+    from pykbroker.kraft.raft.raft import Raft
     from pykbroker.kraft.raft.raft_driver import RaftDriver
 
 
@@ -43,6 +47,9 @@ class QuorumRules:
         self._compared: dict[tuple[int, int], int] = {}
         self._progress: dict[tuple[int, int], tuple[int, int]] = {}
         self._epochs: dict[int, int] = {}
+        self._roles: dict[tuple[int, int], tuple[type, int]] = {}
+        self.on_committed: Callable[[LogBatch], None] = _ignore
+        """Called with each committed batch, in the order of the log."""
 
     @property
     def epochs_led(self) -> int:
@@ -67,6 +74,7 @@ class QuorumRules:
     def _check_node(self, node: Node, driver: RaftDriver) -> None:
         raft = driver.raft
         key = (node.node_id, node.starts)
+        self._check_candidate(node, raft, key)
         now = (raft.epoch, raft.high_watermark)
         before = self._progress.get(key)
         if before == now:
@@ -84,6 +92,20 @@ class QuorumRules:
             self._check_leader(node, driver)
         if raft.high_watermark > 0:
             self._compare(node, driver, key)
+
+    def _check_candidate(self, node: Node, raft: Raft, key: tuple[int, int]) -> None:
+        """A candidate was Prospective in the event before, and had all promises but the last."""
+        role = raft.role
+        promises = len(role.granted) if isinstance(role, Prospective) else 0
+        before, promised = self._roles.get(key, (Candidate, 0))  # it may begin as one
+        self._roles[key] = (type(role), promises)
+        if type(role) is not Candidate or before is Candidate:
+            return
+        if before is not Prospective or promised + 1 < raft.voters.majority:
+            raise Violation(
+                f"{node.name}: stands for election in epoch {raft.epoch}; it was "
+                f"{before.__name__}, and {promised} voters had promised their votes"
+            )
 
     def _check_leader(self, node: Node, driver: RaftDriver) -> None:
         raft = driver.raft
@@ -112,5 +134,11 @@ class QuorumRules:
                 raise Violation(
                     f"{node.name}: at {batch.base_offset} {found} is committed, elsewhere {known}"
                 )
-            self._committed_end = max(self._committed_end, batch.last_offset + 1)
             self._compared[key] = batch.last_offset + 1
+            if batch.last_offset >= self._committed_end:
+                self._committed_end = batch.last_offset + 1
+                self.on_committed(batch)
+
+
+def _ignore(batch: LogBatch) -> None:
+    """Nobody looks at what is in it."""

@@ -5,13 +5,16 @@
     what is below a high watermark is committed: every replica has the same batches there, a new
     leader has all of them, a replica never cuts them off
     a follower's high watermark is not above what its leaders have committed
+    whoever is in sync or eligible (KIP-966) and runs has all that is committed
+    with too few in sync, nothing of an idempotent producer (acks=all) gets into a leader's log
+    a topic that flushes with every record has flushed every record, also on followers
 
 Which power failures excuse what is decided elsewhere (`power_losses.py`); `forget` takes it in.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
@@ -20,6 +23,7 @@ from pykbroker.testing.world.node import Node, NodeState
 from pykbroker.testing.world.world import Violation, World
 
 if TYPE_CHECKING:
+    from pykbroker.kraft.image import MetadataImage
     from pykbroker.log.partition.partition_log import PartitionLog
     from pykbroker.replication.partition import Partition
 
@@ -35,6 +39,10 @@ class View(NamedTuple):
     start: int
     high: int
     end: int
+    queued_end: int
+    """Of what is going to be written at the end of the turn."""
+    has_enough: bool
+    """Are as many in sync as min.insync.replicas asks for?"""
 
 
 class Batch(NamedTuple):
@@ -77,12 +85,16 @@ class ReplicationRules:
         self._views: dict[tuple[int, int, PartitionKey], View] = {}
         self._logs: dict[tuple[int, int, PartitionKey], PartitionLog] = {}
         self._compared: dict[tuple[int, int, PartitionKey], int] = {}
+        self._accepted: dict[tuple[int, int, PartitionKey], int] = {}
+        """The end of what came while enough were in sync."""
         self._leaders: dict[tuple[PartitionKey, int], int] = {}
         self._committed: dict[PartitionKey, CommittedLog] = {}
         self.leader_changes: dict[str, int] = {}
         """Topic -> how often a node began to lead a partition of it."""
         self.cuts = 0
         """How often a replica was cut."""
+        self.image: MetadataImage | None = None
+        """The newest that is committed anywhere, if it is to be compared with what nodes have."""
 
     def committed_end(self, topic_id: bytes, index: int) -> int:
         """The end of what is committed."""
@@ -107,6 +119,9 @@ class ReplicationRules:
 
     def check(self, world: World) -> None:
         """See `Invariant`."""
+        if self.image is not None:
+            image, self.image = self.image, None
+            self._check_in_sync(image)
         for node in self._nodes:
             if node.machine.process is not world.queue.current:
                 continue
@@ -126,6 +141,8 @@ class ReplicationRules:
                     log.log_start_offset,
                     partition.high_watermark,
                     log.log_end_offset,
+                    log.next_offset,
+                    _has_enough(partition),
                 )
                 if self._logs.get(place) is not log:  # a replica that was moved away and back
                     self._logs[place] = log
@@ -153,6 +170,8 @@ class ReplicationRules:
         self._check_offsets(name, partition, view)
         if before is not None and view.end < before.end:
             self._check_cut(name, place, view)
+        elif before is not None and view.end > before.end:
+            self._check_flushed(name, partition)
         committed = self._log_of(key)
         if view.is_leader:
             self._check_leader(name, node, partition, view, before)
@@ -177,6 +196,14 @@ class ReplicationRules:
         stable = partition.bound(READ_COMMITTED)
         if stable > view.high:
             raise Violation(f"{name}: the last stable offset {stable} is above {view.high}")
+
+    def _check_flushed(self, name: str, partition: Partition) -> None:
+        log = partition.log
+        if log.config.flush_messages == 1 and log.recovery_point < log.log_end_offset:
+            raise Violation(
+                f"{name}: took up to {log.log_end_offset} and flushed up to {log.recovery_point}; "
+                "it has to flush every record"
+            )
 
     def _check_cut(self, name: str, place: tuple[int, int, PartitionKey], view: View) -> None:
         self.cuts += 1
@@ -209,6 +236,33 @@ class ReplicationRules:
             return
         if view.high < before.high or view.start < before.start:
             raise Violation(f"{name}: went from {before} to {view}")
+        place = (node.node_id, node.starts, key)
+        if before.has_enough or view.has_enough:
+            self._accepted[place] = view.queued_end
+        first = max(before.end, self._accepted.get(place, before.end))
+        for header, _ in batches_of(partition.log, first, view.end):
+            if header.producer_id >= 0:
+                raise Violation(
+                    f"{name}: took {header.base_offset} of producer {header.producer_id} with "
+                    f"{len(partition.isr.members)} in sync"
+                )
+
+    # ---------------------------------------------------------------- after a change of metadata
+
+    def _check_in_sync(self, image: MetadataImage) -> None:
+        """In-sync and eligible replicas have all that is committed, whatever the leader knows."""
+        for node in self._nodes:
+            for partition in _healthy(node):
+                topic = image.topics_by_id.get(partition.topic_id)
+                found = None if topic is None else topic.partitions.get(partition.index)
+                if found is None or node.node_id not in (*found.isr, *found.elr):
+                    continue
+                end = self.committed_end(partition.topic_id, partition.index)
+                if partition.log.log_end_offset < end:
+                    raise Violation(
+                        f"{node.name} {partition.topic_partition}: in sync or eligible, and ends at"
+                        f" {partition.log.log_end_offset}; committed is {end}"
+                    )
 
     def _compare(
         self, name: str, place: tuple[int, int, PartitionKey], partition: Partition, end: int
@@ -228,3 +282,16 @@ class ReplicationRules:
                 raise Violation(
                     f"{name}: has {found} at {header.base_offset}, committed is {other}"
                 )
+
+
+def _has_enough(partition: Partition) -> bool:
+    wanted = min(partition.log.config.min_insync_replicas, len(partition.replicas))
+    return len(partition.isr.members) >= wanted
+
+
+def _healthy(node: Node) -> Iterator[Partition]:
+    """The replicas of a node that serves."""
+    if node.server is not None and node.state is NodeState.UP and not node.has_failed:
+        for partition in node.server.replica_manager.partitions():
+            if partition.hosted and not partition.log.is_offline:
+                yield partition

@@ -26,6 +26,7 @@ from pykbroker.testing.world.clients.reader import ReaderClient
 from pykbroker.testing.world.clients.reassigner import Reassigner
 from pykbroker.testing.world.cluster_faults import ClusterFaults
 from pykbroker.testing.world.cluster_topics import CLUSTER_PROPERTIES, TWO_IN_SYNC, ClusterSetUp
+from pykbroker.testing.world.election_rules import ElectionRules
 from pykbroker.testing.world.group_ledger import GroupLedger
 from pykbroker.testing.world.invariants import ImageEveryWhere, MetadataOffsets
 from pykbroker.testing.world.ledger import batches_of, records_of
@@ -42,6 +43,8 @@ from pykbroker.types import TopicPartition
 
 if TYPE_CHECKING:
     from pykbroker.broker.server import BrokerServer
+    from pykbroker.kraft.image import MetadataImage
+    from pykbroker.kraft.metadata_log import LogBatch
     from pykbroker.replication.partition import Partition
 
 SECOND = 1_000_000
@@ -72,6 +75,8 @@ class SeveralBrokers:
         self.brokers = [node for node in self.nodes if node.node_id in self.shape.broker_ids]
         controllers = [node for node in self.nodes if node.node_id in self.shape.controller_ids]
         self.quorum = QuorumRules(controllers)
+        self.elections = ElectionRules()
+        self.quorum.on_committed = self._committed
         self.rules = ReplicationRules(self.brokers)
         self.power = PowerLosses(self.nodes)
         self.world.invariants += [
@@ -237,11 +242,28 @@ class SeveralBrokers:
             for _, partition in self._hosted_by(node)
         )
 
+    def _committed(self, batch: LogBatch) -> None:
+        """Metadata: the first node has it."""
+        self.elections.take(batch)
+        for key, offset in self.power.losses().items():
+            self._excuse(key, offset)
+        self.rules.image = max(self._images(), key=lambda image: image.offset)
+
+    def _images(self) -> Iterator[MetadataImage]:
+        for node in self.nodes:
+            kraft = getattr(node.server, "kraft", None)
+            if kraft is not None:
+                yield kraft.image
+
     # ---------------------------------------------------------------- ends of processes
 
     def _ended(self, node: Node, is_power: bool) -> None:
         self.catalog.process_ends += 1
         self.group.process_ended()
+        if node.server is not None and not node.was_asked_to_stop:
+            kraft = getattr(node.server, "kraft", None)
+            if kraft is not None:
+                self.elections.crashed(node.node_id, kraft.broker.broker_epoch)
         losses = self.power.process_ended(node, is_power=is_power)
         if self.transactions is not None:
             self.transactions.process_ended(node, is_power=is_power)

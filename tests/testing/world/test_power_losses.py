@@ -107,3 +107,12 @@ def test_the_topic_is_known_by_its_name() -> None:
     stage.end(1)
     assert stage.losses.topic_id("t") == b"i" * 16
     assert stage.losses.topic_id("u") is None
+
+
+def test_a_reassignment_may_leave_a_partition_to_replicas_that_lost_their_power() -> None:
+    stage = Stage(5, 6, 7)
+    stage.end(1)
+    assert stage.end(2) == {}
+    assert stage.losses.losses() == {}
+    stage.publish(isr=(1, 2))
+    assert stage.losses.losses() == {KEY: 5}

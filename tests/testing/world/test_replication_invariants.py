@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
+from pykbroker.config import TopicConfig
+from pykbroker.replication.isr import IsrState
 from pykbroker.testing.world.node import NodeState
 from pykbroker.testing.world.replication_invariants import ReplicationRules
 from pykbroker.testing.world.virtual_time import Process
 from pykbroker.testing.world.world import Violation
 from pykbroker.types import TopicPartition
-from tests.log.log_makers import NOW_MS, append, memory_disk, open_orders
+from tests.log.log_makers import NOW_MS, append, batch_of, memory_disk, open_orders
 
 TOPIC_ID = b"t" * 16
 
@@ -38,6 +40,8 @@ class Stage:
             leader_epoch=0,
             is_leader=False,
             high_watermark=0,
+            replicas=(1, 2),
+            isr=IsrState(frozenset((1, 2))),
         )
         partition.bound = lambda isolation: partition.high_watermark
         manager = SimpleNamespace(partitions=lambda: [partition])
@@ -154,3 +158,53 @@ def test_offsets_out_of_order() -> None:
     stage = Stage().replicated()
     with pytest.raises(Violation, match="start 0, high watermark 5, end 1"):
         stage.check(1, high_watermark=5)
+
+
+def image_with(isr: tuple[int, ...], elr: tuple[int, ...] = ()) -> Any:
+    topic = SimpleNamespace(partitions={0: SimpleNamespace(isr=isr, elr=elr)})
+    return SimpleNamespace(topics_by_id={TOPIC_ID: topic})
+
+
+def test_who_is_in_sync_or_eligible_has_all_that_is_committed() -> None:
+    stage = Stage().replicated()
+    stage.append(1, "b")
+    stage.check(1, high_watermark=2)
+    stage.rules.image = image_with(isr=(1,))
+    stage.check(1)
+    for image in (image_with(isr=(1, 2)), image_with(isr=(1,), elr=(2,))):
+        stage.rules.image = image
+        with pytest.raises(Violation, match="in sync or eligible, and ends at 1; committed is 2"):
+            stage.check(1)
+    stage.nodes[1].state = NodeState.STARTING
+    stage.rules.image = image_with(isr=(1, 2))
+    stage.check(1)
+
+
+def test_a_leader_that_takes_records_with_too_few_in_sync() -> None:
+    stage = Stage()
+    log = stage.replica(1).log
+    log.update_config(TopicConfig.default(min_insync_replicas="2"))
+    log.append_as_leader(batch_of(b"a", producer=(7, 0, 0)), 0, NOW_MS)
+    log.write_pending()
+    stage.check(1, is_leader=True, high_watermark=1)
+    stage.check(1, isr=IsrState(frozenset((1,))))
+    stage.append(1, "with acks=1")
+    stage.check(1)
+    log.append_as_leader(batch_of(b"b", producer=(7, 0, 1)), 0, NOW_MS)
+    log.write_pending()
+    with pytest.raises(Violation, match="took 2 of producer 7 with 1 in sync"):
+        stage.check(1)
+
+
+def test_a_follower_that_does_not_flush_every_record() -> None:
+    stage = Stage().replicated()
+    flushing, usual = TopicConfig.default(flush_messages="1"), TopicConfig.default()
+    log = stage.replica(2).log
+    log.update_config(flushing)
+    stage.append(2, "b")
+    stage.check(2)
+    log.update_config(usual)
+    stage.append(2, "c")
+    log.update_config(flushing)
+    with pytest.raises(Violation, match="took up to 3 and flushed up to 2"):
+        stage.check(2)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from pykbroker.kraft.raft.raft_roles import Candidate, Prospective, Unattached
 from pykbroker.testing.world.__main__ import Kind, live
 from pykbroker.testing.world.memory_files import MemoryFiles
 from pykbroker.testing.world.node import NodeState
@@ -64,7 +65,14 @@ class Stage:
 
     @staticmethod
     def _node(number: int) -> Any:
-        raft = SimpleNamespace(epoch=1, high_watermark=-1, is_leader=False, log_end=object())
+        raft = SimpleNamespace(
+            epoch=1,
+            high_watermark=-1,
+            is_leader=False,
+            log_end=object(),
+            role=Unattached(0),
+            voters=SimpleNamespace(majority=2),
+        )
         log = SimpleNamespace(
             end=SimpleNamespace(offset=0),
             log=SimpleNamespace(log_start_offset=0),
@@ -154,3 +162,18 @@ def test_a_high_watermark_that_goes_back_is_noticed() -> None:
     stage.raft(1).high_watermark = 0
     with pytest.raises(Violation, match="went from"):
         stage.check(1)
+
+
+def test_a_candidate_that_did_not_ask_before_is_noticed() -> None:
+    stage = Stage()
+    stage.raft(1).role = Candidate(0)  # as it was before its restart
+    stage.check(1)
+    stage.raft(1).role = Prospective(0, granted={1})
+    stage.check(1)
+    stage.raft(1).role = Candidate(0)
+    stage.check(1)
+    stage.raft(2).role = Prospective(0)
+    stage.check(2)
+    stage.raft(2).role = Candidate(0)
+    with pytest.raises(Violation, match="it was Prospective, and 0 voters"):
+        stage.check(2)

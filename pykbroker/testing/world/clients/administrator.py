@@ -104,10 +104,17 @@ class Administrator(Client):
     # ---------------------------------------------------------------- topics
 
     async def create(
-        self, name: str, partitions: int, rules: TopicRules, configs: dict[str, str]
+        self,
+        name: str,
+        partitions: int,
+        rules: TopicRules,
+        configs: dict[str, str],
+        replicas: int = 0,
     ) -> TopicPromise:
-        """Create a topic; its promise says whether that was answered."""
+        """Create a topic; its promise says whether that was answered. `replicas`: of each partition
+        (0: as many as this administrator's topics have)."""
         topic = TopicPromise(name, partitions, rules)
+        topic.replicas = replicas or self._replication_factor
         topic.configs = {key: {value} for key, value in configs.items()}
         self.catalog.topics[name] = topic
         await self.create_again(topic)
@@ -127,7 +134,7 @@ class Administrator(Client):
                     CreatableTopic(
                         name=topic.name,
                         num_partitions=topic.partitions,
-                        replication_factor=self._replication_factor,
+                        replication_factor=topic.replicas,
                         configs=configs,
                     )
                 ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from pykbroker.testing.world.mutants.election_mutants import ELECTION_MUTANTS
 from pykbroker.testing.world.mutants.group_mutants import GROUP_MUTANTS
 from pykbroker.testing.world.mutants.log_mutants import LOG_MUTANTS
 from pykbroker.testing.world.mutants.metadata_mutants import METADATA_MUTANTS
@@ -22,6 +23,7 @@ MUTANTS: tuple[Mutant, ...] = (
     *TRANSACTION_MUTANTS,
     *RAFT_MUTANTS,
     *REPLICATION_MUTANTS,
+    *ELECTION_MUTANTS,
 )
 
 

@@ -52,7 +52,35 @@ def _leader_for_ever(original: Any, driver: Any, is_me: bool, epoch: int) -> Non
         original(driver, is_me, epoch)
 
 
+def _one(voters: Any) -> int:
+    return 1
+
+
+def _without_asking(original: Any, raft: Any, now_ms: int) -> None:
+    raft.become_candidate(now_ms)
+
+
 RAFT_MUTANTS = (
+    Mutant(
+        "stands-without-asking",
+        "who stands for election has asked before whether it would win",
+        (Patch("kraft.raft.raft_state:RaftState.become_prospective", instead(_without_asking)),),
+        life=QUORUM,
+    ),
+    Mutant(
+        "vote-not-saved",
+        "a vote is on disk before it is answered",
+        (Patch("kraft.metadata_log:MetadataLog.write_election", doing_nothing),),
+        life=QUORUM,
+        seed=3,
+    ),
+    Mutant(
+        "elected-by-a-minority",
+        "a leader has the votes of a majority",
+        (Patch("kraft.raft.voters:VoterSet.majority", lambda original: property(_one)),),
+        life=QUORUM,
+        seed=3,
+    ),
     Mutant(
         "votes-twice",
         "a voter has one vote in an epoch",

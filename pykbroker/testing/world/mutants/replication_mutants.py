@@ -22,6 +22,34 @@ def _written_is_enough(original: Any, partition: Any, required_offset: int) -> A
     return 0 if answer is None else answer
 
 
+def _one_is_enough(
+    original: Any, current: int, end: int, isr: Any, followers: Any, min_isr: int, *more: Any
+) -> int:
+    moved: int = original(current, end, isr, followers, 1, *more)
+    return moved
+
+
+def _with_too_few(
+    original: Any, partition: Any, records: Any, acks: int, *more: Any, **named: Any
+) -> Any:
+    """An append with acks=all does not look at who is in sync."""
+    return original(partition, records, 1, *more, **named)
+
+
+def _leads(original: Any, partition: Any, acks: int) -> bool:
+    return bool(partition.is_leader)
+
+
+def _not_at_once(original: Any, partition: Any, *arguments: Any) -> Any:
+    """What a follower appends is flushed some time later, whatever its topic asks for."""
+    log = partition.log
+    before, log._flush_messages = log._flush_messages, 1 << 60
+    try:
+        return original(partition, *arguments)
+    finally:
+        log._flush_messages = before
+
+
 def _too_much(original: Any, leader_epoch: int, end: int, offset: int, log: Any) -> Any:
     found = original(leader_epoch, end, offset, log)
     return found._replace(offset=max(log.log_start_offset, found.offset - 3))
@@ -67,6 +95,29 @@ REPLICATION_MUTANTS = (
         "cut-too-early",
         "a follower keeps what is committed",
         (Patch("replication.fetcher:truncation_for", instead(_too_much)),),
+        life=CLUSTER,
+    ),
+    Mutant(
+        "committed-with-too-few",
+        "the high watermark stands still below min.insync.replicas",
+        (Patch("replication.partition:leader_high_watermark", instead(_one_is_enough)),),
+        life=CLUSTER,
+        seed=3,
+    ),
+    Mutant(
+        "taken-with-too-few",
+        "acks=all is refused before the append when too few are in sync",
+        (
+            Patch("replication.partition:Partition.append_as_leader", instead(_with_too_few)),
+            Patch("replication.partition:Partition.may_append", instead(_leads)),
+        ),
+        life=CLUSTER,
+        seed=2,
+    ),
+    Mutant(
+        "followers-flush-later",
+        "flush.messages holds for followers, too",
+        (Patch("replication.follower_log:append_fetched", instead(_not_at_once)),),
         life=CLUSTER,
     ),
     Mutant(
