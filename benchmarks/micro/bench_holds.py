@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import json
 import shutil
 import socket
@@ -24,9 +25,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.command_line import count, parser_for
 from pykbroker.broker.handlers import make_routes
@@ -70,12 +71,19 @@ def attacks(api: Api, elements: int) -> Iterator[tuple[str, Any]]:
     for field in _SCHEMAS[f"{api.name}Request"].root.fields:
         if not field.is_array or version not in field.versions:
             continue
-        yield field.snake_name, _request(api, field, _elements(api, field, elements))
-        for inner in field.struct.fields if field.struct is not None else ():
-            if inner.is_array and version in inner.versions:
+        for name, found in _arrays(api, field, elements):
+            yield name, _request(api, field, found)
+
+
+def _arrays(api: Api, field: Field, elements: int) -> Iterator[tuple[str, list[Any]]]:
+    """(name, array) of this field with so many elements; with one, and each array in it long."""
+    yield field.snake_name, _elements(api, field, elements)
+    for inner in field.struct.fields if field.struct is not None else ():
+        if inner.is_array and api.max_version in inner.versions:
+            for name, found in _arrays(api, inner, elements):
                 (outer,) = _elements(api, field, 1)
-                setattr(outer, inner.snake_name, _elements(api, inner, elements))
-                yield f"{field.snake_name}.{inner.snake_name}", _request(api, field, [outer])
+                setattr(outer, inner.snake_name, found)
+                yield f"{field.snake_name}.{name}", [outer]
 
 
 def _request(api: Api, field: Field, elements: list[Any]) -> Any:
@@ -112,6 +120,15 @@ def _element(api: Api, field: Field, number: int) -> Any:
 # --- the node -----------------------------------------------------------------------------------
 
 
+class Holds(NamedTuple):
+    """The longest holds of an event loop in milliseconds; units: of those longer than 1 ms."""
+
+    wall_ms: float
+    cpu_ms: float
+    collector_ms: float
+    units: dict[str, float]
+
+
 class Node:
     """A node in a process of its own, which tells what held its event loop."""
 
@@ -125,18 +142,41 @@ class Node:
         assert self._process.stdout is not None
         return self._process.stdout.readline()
 
-    def holds(self) -> tuple[float, dict[str, float]]:
-        """The longest hold since the last call, and the units that held for longer than 1 ms."""
+    def holds(self) -> Holds:
+        """The longest holds since the last call."""
         assert self._process.stdin is not None
         self._process.stdin.write("\n")
         self._process.stdin.flush()
-        longest_ms, units = json.loads(self._ask())
-        return longest_ms, units
+        return Holds(*json.loads(self._ask()))
 
     def stop(self) -> None:
         assert self._process.stdin is not None
         self._process.stdin.close()
         self._process.wait()
+
+
+class Longest:
+    """The longest time by a clock between two marks."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._longest_s = 0.0
+        self.begin()
+
+    def begin(self) -> None:
+        """The time until the next mark counts from now on."""
+        self._last_s = self._clock()
+
+    def mark(self) -> None:
+        """The time since the last mark has ended."""
+        last_s = self._last_s
+        self.begin()
+        self._longest_s = max(self._longest_s, self._last_s - last_s)
+
+    def take_ms(self) -> float:
+        """The longest time since the last call, in milliseconds."""
+        longest_s, self._longest_s = self._longest_s, 0.0
+        return longest_s * 1000
 
 
 async def serve(directory: str) -> None:
@@ -148,17 +188,22 @@ async def serve(directory: str) -> None:
     await in_asyncio(server.start())
     settle_collector()
     ended = asyncio.Event()
-    last_s = time.perf_counter()
-    longest_s = 0.0
+    wall = Longest(time.perf_counter)
+    cpu = Longest(time.process_time)
+    collector = Longest(time.thread_time)
 
     def tick() -> None:
-        nonlocal last_s, longest_s
-        now_s = time.perf_counter()
-        longest_s, last_s = max(longest_s, now_s - last_s), now_s
+        wall.mark()
+        cpu.mark()
         loop.call_later(TICK_S, tick)
 
+    def collecting(phase: str, _: dict[str, int]) -> None:
+        if phase == "start":
+            collector.begin()
+        else:
+            collector.mark()
+
     def answer() -> None:
-        nonlocal longest_s
         if not sys.stdin.readline():
             loop.remove_reader(sys.stdin.fileno())
             ended.set()
@@ -166,9 +211,9 @@ async def serve(directory: str) -> None:
         by_unit = server.environment.loop_time.by_unit
         units = {unit: times.longest_ns / 1e6 for unit, times in by_unit.items()}
         by_unit.clear()
-        print(json.dumps([longest_s * 1000, units]), flush=True)
-        longest_s = 0.0
+        print(json.dumps([wall.take_ms(), cpu.take_ms(), collector.take_ms(), units]), flush=True)
 
+    gc.callbacks.append(collecting)
     tick()
     loop.add_reader(sys.stdin.fileno(), answer)
     print(server.listeners[0].port, flush=True)
@@ -219,18 +264,20 @@ def print_rows(node: Node, elements: int, wanted: Sequence[str] | None) -> None:
             continue
         if wanted is not None and not any(text in api.name for text in wanted):
             continue
+        for _, message in attacks(api, 1):
+            ask(node.port, api, message)  # what is done once, such as an import, does not count
         for name, message in attacks(api, elements):
             node.holds()
             started = time.perf_counter()
             ask(node.port, api, message)
             answered_ms = (time.perf_counter() - started) * 1000
-            longest_ms, units = node.holds()
-            held = ", ".join(
-                f"{unit} {units[unit]:.0f}" for unit in sorted(units, key=lambda unit: -units[unit])
-            )
+            held = node.holds()
+            units = sorted(held.units.items(), key=lambda unit: -unit[1])
+            text = ", ".join(f"{unit} {longest_ms:.0f}" for unit, longest_ms in units)
             print(
                 f"{api.name + ' ' + name:50} answered {answered_ms:8.1f} ms, "
-                f"held {longest_ms:7.2f} ms  {held}",
+                f"held {held.wall_ms:7.2f} ms, CPU {held.cpu_ms:6.2f} ms, "
+                f"collector {held.collector_ms:5.1f} ms  {text}",
                 flush=True,
             )
 

@@ -4,6 +4,9 @@
   Java process does by itself.
 * The garbage collector need not look again and again at what the start made (`gc.freeze`), nor come
   every 700 allocations: requests make no cycles, what they allocate dies with its last reference.
+  Nor may it look at everything at once: no other thread runs meanwhile, and with a million objects
+  (a long request, the metadata of very many partitions) that takes 50 ms and more. So passes over
+  the young objects are small, and those over all of them very rare.
 * Buffers of large frames are allocated and freed all the time. The C library would give each back
   to the system at once, and the next one would be faulted in page by page: half of the time that a
   request of 1 MB costs. So it keeps up to KEPT_BYTES.
@@ -17,6 +20,12 @@ from __future__ import annotations
 import gc
 import resource
 import sys
+
+# gc.set_threshold: a pass looks at the newest YOUNG objects, every fifth at the last 50,000. What
+# has survived both is looked at again once in a thousand million objects.
+YOUNG = 10_000
+PASSES = 4
+FULL_PASSES = 20_000
 
 KEPT_BYTES = 32 * 1024 * 1024
 FROM_HEAP_BYTES = 8 * 1024 * 1024
@@ -41,7 +50,7 @@ def raise_descriptor_limit() -> int:
 def settle_collector() -> None:
     """Leave alone what is there now; collect what comes less often."""
     gc.freeze()
-    gc.set_threshold(20_000, 10, 50)
+    gc.set_threshold(YOUNG, PASSES, FULL_PASSES)
     gc.enable()
 
 

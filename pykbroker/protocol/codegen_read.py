@@ -2,7 +2,8 @@
 
 In the generated code: ``buf``, ``pos``, ``version``; ``o`` is the object being filled (``o1`` in a
 loop), ``n`` a length, ``e`` an end, ``a`` a list; ``most`` the elements that an array of a request
-may have, ``left`` those that all its inner arrays together may still have.
+may have, ``left`` those that all its inner arrays together may still have (readers of structs with
+arrays take it and give back what is left).
 """
 
 from __future__ import annotations
@@ -20,11 +21,10 @@ from pykbroker.protocol.codegen import (
 )
 from pykbroker.protocol.schema import FIXED_FORMATS, Field, SchemaError, Struct, Versions
 
-# Kafka 4.4 refuses longer arrays whatever the frame holds (its generated readers).
+# Kafka 4.4 refuses longer arrays whatever the frame holds (its generated readers). Ours: arrays in
+# the elements of arrays may have no more in one request, all together. A legal frame of 100 MB
+# could hold 20 million structs of a few bytes, and each costs us 200.
 MAX_ELEMENTS = 1000000
-# Ours: arrays in the elements of arrays may have so many in one request, all together. A legal
-# frame of 100 MB could hold 20 million structs of a few bytes, and each costs us 200.
-MAX_INNER_ELEMENTS = 1000000
 
 
 class ReadGenerator(StructGenerator):
@@ -32,20 +32,17 @@ class ReadGenerator(StructGenerator):
 
     counts_inner = False
     takes_most = False
+    takes_left = False
 
-    def counted_body(self, struct: Struct) -> None:
-        """The body of a function; it starts to count ``left`` if anything in it does."""
+    def decode_body(self, struct: Struct) -> None:
+        """The body of ``decode``; that of a request takes ``most`` as an argument, and counts
+        ``left`` if anything in it does."""
+        self.takes_most = self.message.kind == "request"
         self.counts_inner = False
         start = len(self.out.lines)
         self.body(struct)
         if self.counts_inner:
-            most = "most" if self.takes_most else MAX_INNER_ELEMENTS
-            self.out.insert(start, f"left = {most}")
-
-    def decode_body(self, struct: Struct) -> None:
-        """The body of ``decode``; that of a request takes ``most`` as an argument."""
-        self.takes_most = self.message.kind == "request"
-        self.counted_body(struct)
+            self.out.insert(start, "left = most")
         self.takes_most = False
 
     def struct_reader(self, struct: Struct) -> None:
@@ -53,11 +50,27 @@ class ReadGenerator(StructGenerator):
         name = struct.name
         self.out()
         self.out()
-        signature = "(buf: bytes | memoryview, pos: int, version: int)"
-        with self.out.block(f"def _read_{name}{signature} -> tuple[{name}, int]:"):
+        self.takes_left = self._is_counted(struct)
+        more, left, kinds = (", left: int", ", left", ", int") if self.takes_left else ("", "", "")
+        signature = f"(buf: bytes | memoryview, pos: int, version: int{more})"
+        with self.out.block(f"def _read_{name}{signature} -> tuple[{name}, int{kinds}]:"):
             self.out(f"o = _new({name})")
-            self.counted_body(struct)
-            self.out("return o, pos")
+            self.body(struct)
+            self.out(f"return o, pos{left}")
+        self.takes_left = False
+
+    def _is_counted(self, struct: Struct) -> bool:
+        """Do the arrays in this struct count, as all inner arrays of a request do?"""
+        return self.message.kind == "request" and _has_arrays(struct)
+
+    def _call_reader(self, target: str, item: Field) -> None:
+        assert item.struct is not None
+        left = ""
+        if self._is_counted(item.struct):
+            self.counts_inner = True
+            left = ", left"
+        call = f"_read_{item.element_type}(buf, pos, version{left})"
+        self.out(f"{target}, pos{left} = {call}")
 
     def _layout(self, struct: Struct, flexible: bool, known: Versions) -> None:
         layout = layout_of(struct, known)
@@ -214,11 +227,10 @@ class ReadGenerator(StructGenerator):
 
     def _struct_field(self, item: Field, known: Versions, tagged: bool) -> None:
         target = f"{self.obj}.{item.snake_name}"
-        call = f"{target}, pos = _read_{item.element_type}(buf, pos, version)"
         nullable = item.nullable.intersect(known)
         if not nullable:
             self._flush()
-            self.out(call)
+            self._call_reader(target, item)
             return
         if nullable != known:
             raise SchemaError(
@@ -233,7 +245,7 @@ class ReadGenerator(StructGenerator):
         with self.out.block("if n <= 0:" if tagged else "if n < 0:"):
             self.out(f"{target} = None")
         with self.out.block("else:"):
-            self.out(call)
+            self._call_reader(target, item)
 
     def _array(self, item: Field, target: str, known: Versions, flexible: bool) -> None:
         out = self.out
@@ -248,7 +260,7 @@ class ReadGenerator(StructGenerator):
             with out.block(f"if {claimed} > len(buf) - pos or n > {most}:"):
                 refuse = out.use("refuse_count")
                 out(f'raise {refuse}("{item.snake_name}", n, len(buf) - pos)')
-            if self.depth and self.message.kind == "request":
+            if self.takes_left or (self.depth and self.message.kind == "request"):
                 self.counts_inner = True
                 out("left -= n")
                 with out.block("if left < 0:"):
@@ -274,7 +286,7 @@ class ReadGenerator(StructGenerator):
     def _element(self, item: Field, array: str, known: Versions, flexible: bool) -> None:
         out = self.out
         if item.element_type in self.called:
-            out(f"x, pos = _read_{item.element_type}(buf, pos, version)")
+            self._call_reader("x", item)
             out(f"{array}.append(x)")
             return
         if item.struct is not None:
@@ -290,3 +302,10 @@ class ReadGenerator(StructGenerator):
         out("e = pos + m - 1" if flexible else "e = pos + m")
         out(f"{array}.append({self._slice(item.element_type)})")
         out("pos = e")
+
+
+def _has_arrays(struct: Struct) -> bool:
+    return any(
+        item.is_array or (item.struct is not None and _has_arrays(item.struct))
+        for item in struct.fields
+    )

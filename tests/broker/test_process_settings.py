@@ -11,6 +11,7 @@ import pytest
 
 from pykbroker.broker.process_settings import (
     SWITCH_INTERVAL_S,
+    YOUNG,
     settle_collector,
     switch_threads_soon,
 )
@@ -32,6 +33,27 @@ def test_the_collector_comes_seldom_and_leaves_alone_what_is_there() -> None:
     assert gc.isenabled()
     assert gc.get_threshold()[0] > 700
     assert gc.get_freeze_count() > 0
+
+
+@pytest.mark.usefixtures("collector")
+def test_the_collector_never_looks_at_very_many_objects_at_once() -> None:
+    settle_collector()
+    passes: list[tuple[int, int]] = []
+
+    def note(phase: str, about: dict[str, int]) -> None:
+        if phase == "start":
+            generation = about["generation"]
+            seen = sum(len(gc.get_objects(each)) for each in range(generation + 1))
+            passes.append((generation, seen))
+
+    gc.callbacks.append(note)
+    try:
+        kept = [[number] for number in range(40 * YOUNG)]
+    finally:
+        gc.callbacks.remove(note)
+    assert len(kept) == 40 * YOUNG
+    assert {generation for generation, _ in passes} == {0, 1}
+    assert max(seen for _, seen in passes) < 10 * YOUNG
 
 
 def test_freed_buffers_stay_in_the_process() -> None:

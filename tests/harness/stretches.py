@@ -1,24 +1,27 @@
-"""The longest stretch for which a node does not let its event loop turn, counted in calls.
+"""The longest stretch for which a node does not let its event loop turn, counted in steps.
 
 A stretch is a callback of the node's event loop: among them each slice of a long request
 (`environment/slices.py`), and here a slice ends after a few breaths. The length of a stretch is the
-number of functions that are called in it: the same on every machine and in every run, unlike a
-time. Work in threads is in no stretch.
+number of functions that are called and lines that are run in it: the same on every machine and in
+every run, unlike a time. Work in threads is in no stretch.
 
 The node is the real one, in a simulated world without faults; its client has one request in flight.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from types import FrameType
 from typing import Any
 
 import pytest
 
+import pykbroker
 from pykbroker.deferred import Deferred
 from pykbroker.environment import Environment
 from pykbroker.environment.real.slices import RealSlices
@@ -33,6 +36,11 @@ from pykbroker.testing.world.one_node import PROPERTIES
 from pykbroker.testing.world.world import World
 from tests.harness.breathing import breathing_slices
 
+PACKAGE = os.path.dirname(pykbroker.__file__) + os.sep
+WORLD = os.path.join(PACKAGE, "testing") + os.sep
+
+Trace = Callable[[FrameType, str, object], Any]
+
 PATIENCE_S = 600
 BREATHS = 4
 """That make a slice."""
@@ -42,30 +50,43 @@ QUIET = {
     "log.initial.task.delay.ms": "86400000",
     "log.retention.check.interval.ms": "86400000",
     "log.cleaner.enable": "false",
+    "metadata.max.idle.interval.ms": "0",
+    "broker.heartbeat.interval.ms": "600000",
+    "broker.session.timeout.ms": "6000000",
+    "transaction.abort.timed.out.transaction.cleanup.interval.ms": "86400000",
 }
 
 
-class CallCounter:
-    """Counts the calls of all threads while it is on."""
+@cache
+def is_of_node(path: str) -> bool:
+    """Is this file's code the node's, and not that of its simulated world?"""
+    return path.startswith(PACKAGE) and not path.startswith(WORLD)
+
+
+class StepCounter:
+    """Counts the steps of all threads while it is on: calls of the node's functions, and lines of
+    their code that are run."""
 
     def __init__(self) -> None:
-        self.calls = 0
+        self.steps = 0
 
-    def _count(self, frame: FrameType, event: str, argument: object) -> None:
-        if event in ("call", "c_call"):
-            self.calls += 1
+    def _count_line(self, frame: FrameType, event: str, argument: object) -> Trace | None:
+        if not is_of_node(frame.f_code.co_filename):
+            return None
+        self.steps += 1
+        return self._count_line
 
-    def calls_of(self, step: Callable[[], object]) -> int:
-        """How many functions `step` calls, and the threads that begin while it runs."""
-        self.calls = 0
-        threading.setprofile(self._count)
-        sys.setprofile(self._count)
+    def steps_of(self, step: Callable[[], object]) -> int:
+        """How many steps `step` takes, and the threads that begin while it runs."""
+        self.steps = 0
+        threading.settrace(self._count_line)
+        sys.settrace(self._count_line)
         try:
             step()
         finally:
-            sys.setprofile(None)
-            threading.setprofile(None)
-        return self.calls
+            sys.settrace(None)
+            threading.settrace(None)
+        return self.steps
 
 
 class CountedNode:
@@ -73,7 +94,7 @@ class CountedNode:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.longest = 0
-        self._counter = CallCounter()
+        self._counter = StepCounter()
         self._is_thread = False
         self._world = World(1)
         self._make_environment = simulated_environment
@@ -109,10 +130,10 @@ class CountedNode:
         end_us = self._world.now_us + PATIENCE_S * 1_000_000
         while not condition():
             self._is_thread = False
-            calls = self._counter.calls_of(self._world.step)
+            steps = self._counter.steps_of(self._world.step)
             process = self._world.queue.current
             if process is self._node.machine.process and not self._is_thread:
-                self.longest = max(self.longest, calls)
+                self.longest = max(self.longest, steps)
             assert self._world.now_us < end_us
 
     def ask(self, message: Message, version: int | None = None) -> Any:

@@ -17,6 +17,7 @@ import os
 from typing import TYPE_CHECKING
 
 from pykbroker.broker.handlers import Handler
+from pykbroker.environment.slices import Breathe, go_on, paced
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.log.directories.directory_report import absolute_path
 from pykbroker.protocol.messages.alter_replica_log_dirs_response import (
@@ -27,6 +28,8 @@ from pykbroker.protocol.messages.alter_replica_log_dirs_response import (
 from pykbroker.types import TopicPartition
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pykbroker.broker.services import BrokerServices
     from pykbroker.network.request import Request
     from pykbroker.protocol.messages.alter_replica_log_dirs_request import (
@@ -39,23 +42,22 @@ API_KEY = 34
 def handle(services: BrokerServices, request: Request) -> AlterReplicaLogDirsResponse:
     """Begin every move that can be begun."""
     results: dict[str, list[AlterReplicaLogDirPartitionResult]] = {}
-    for topic, index, path in _asked(request.message):
-        services.breathe()
+    for topic, index, path in _asked(request.message, services.breathe):
         results.setdefault(topic, []).append(
             AlterReplicaLogDirPartitionResult(
                 partition_index=index, error_code=_move(services, topic, index, path)
             )
         )
-    return _response(results)
+    return _response(results, services.breathe)
 
 
-def _asked(message: AlterReplicaLogDirsRequest) -> list[tuple[str, int, str]]:
-    return [
-        (topic.name, index, directory.path)
-        for directory in message.dirs
-        for topic in directory.topics
-        for index in topic.partitions
-    ]
+def _asked(
+    message: AlterReplicaLogDirsRequest, breathe: Breathe = go_on
+) -> Iterator[tuple[str, int, str]]:
+    for directory in paced(message.dirs, breathe):
+        for topic in paced(directory.topics, breathe):
+            for index in paced(topic.partitions, breathe):
+                yield topic.name, index, directory.path
 
 
 def _move(services: BrokerServices, topic: str, index: int, path: str) -> int:
@@ -74,12 +76,12 @@ def _move(services: BrokerServices, topic: str, index: int, path: str) -> int:
 
 
 def _response(
-    results: dict[str, list[AlterReplicaLogDirPartitionResult]],
+    results: dict[str, list[AlterReplicaLogDirPartitionResult]], breathe: Breathe = go_on
 ) -> AlterReplicaLogDirsResponse:
     return AlterReplicaLogDirsResponse(
         results=[
             AlterReplicaLogDirTopicResult(topic_name=topic, partitions=partitions)
-            for topic, partitions in results.items()
+            for topic, partitions in paced(results.items(), breathe)
         ]
     )
 

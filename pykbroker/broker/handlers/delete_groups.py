@@ -8,18 +8,21 @@ Not done: authorization.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from pykbroker.broker.handlers import Handler
+from pykbroker.broker.handlers import Handler, Outcome, in_slices_if
 from pykbroker.deferred import gather
+from pykbroker.environment.slices import paced_if
 from pykbroker.protocol.messages.delete_groups_response import (
     DeletableGroupResult,
     DeleteGroupsResponse,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pykbroker.broker.services import BrokerServices
-    from pykbroker.deferred import Deferred
     from pykbroker.network.request import Request
     from pykbroker.protocol.messages.delete_groups_request import DeleteGroupsRequest
 
@@ -27,18 +30,30 @@ API_KEY = 42
 AT_ONCE = 200
 
 
-def handle(services: BrokerServices, request: Request) -> DeleteGroupsResponse | Deferred:
+def handle(services: BrokerServices, request: Request) -> Outcome:
     """Ask the coordinator."""
     message: DeleteGroupsRequest = request.message
-    names = list(dict.fromkeys(message.groups_names))
+    is_long = len(message.groups_names) > AT_ONCE
+    breathe = services.breathe if is_long else None
+    names = list(dict.fromkeys(paced_if(message.groups_names, breathe)))
     parts = []
     for first in range(0, len(names), AT_ONCE):
         services.breathe()
         parts.append(services.groups.delete_groups(names[first : first + AT_ONCE]))
-    return gather(
-        parts,
-        lambda lists: DeleteGroupsResponse(results=[result for part in lists for result in part]),
-    )
+
+    def answer(deleted: list[list[DeletableGroupResult]]) -> Outcome:
+        outcome: Outcome = in_slices_if(is_long, partial(_reply, paced_if(deleted, breathe)))
+        return outcome
+
+    outcome: Outcome = gather(parts, answer)
+    return outcome
+
+
+def _reply(parts: Iterable[list[DeletableGroupResult]]) -> DeleteGroupsResponse:
+    response = DeleteGroupsResponse()
+    for part in parts:
+        response.results += part
+    return response
 
 
 def error_reply(request: Request, code: int, message: str | None) -> DeleteGroupsResponse:

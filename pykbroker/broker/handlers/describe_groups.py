@@ -9,20 +9,23 @@ Not done: authorization; the authorized operations are all there are for groups.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from pykbroker.broker.handlers import Handler
+from pykbroker.broker.handlers import Handler, Outcome, in_slices_if
 from pykbroker.broker.requests.authorized_operations import GROUP_OPERATIONS
 from pykbroker.coordinator.group.queries import describe_error
-from pykbroker.deferred import gather, then
+from pykbroker.deferred import gather
+from pykbroker.environment.slices import paced_if
 from pykbroker.protocol.messages.describe_groups_response import (
     DescribedGroup,
     DescribeGroupsResponse,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pykbroker.broker.services import BrokerServices
-    from pykbroker.deferred import Deferred
     from pykbroker.network.request import Request
     from pykbroker.protocol.messages.describe_groups_request import DescribeGroupsRequest
 
@@ -31,24 +34,35 @@ OPERATIONS_FROM = 3
 AT_ONCE = 200
 
 
-def handle(services: BrokerServices, request: Request) -> DescribeGroupsResponse | Deferred:
+def handle(services: BrokerServices, request: Request) -> Outcome:
     """Ask the coordinator."""
     message: DescribeGroupsRequest = request.message
-    names = list(dict.fromkeys(message.groups))
+    is_long = len(message.groups) > AT_ONCE
+    breathe = services.breathe if is_long else None
+    names = list(dict.fromkeys(paced_if(message.groups, breathe)))
     parts = []
     for first in range(0, len(names), AT_ONCE):
         services.breathe()
         parts.append(services.groups.describe(names[first : first + AT_ONCE], request.api_version))
-    described = gather(parts, lambda lists: [group for part in lists for group in part])
     operations = request.api_version >= OPERATIONS_FROM and message.include_authorized_operations
-    return then(described, lambda groups: _reply(groups, operations))
+
+    def answer(described: list[list[DescribedGroup]]) -> Outcome:
+        parts = paced_if(described, breathe)
+        outcome: Outcome = in_slices_if(is_long, partial(_reply, parts, operations))
+        return outcome
+
+    outcome: Outcome = gather(parts, answer)
+    return outcome
 
 
-def _reply(groups: list[DescribedGroup], operations: bool) -> DescribeGroupsResponse:
-    if operations:
-        for group in groups:
-            if not group.error_code:
-                group.authorized_operations = GROUP_OPERATIONS
+def _reply(parts: Iterable[list[DescribedGroup]], operations: bool) -> DescribeGroupsResponse:
+    groups: list[DescribedGroup] = []
+    for part in parts:
+        groups += part
+        if operations:
+            for group in part:
+                if not group.error_code:
+                    group.authorized_operations = GROUP_OPERATIONS
     return DescribeGroupsResponse(groups=groups)
 
 

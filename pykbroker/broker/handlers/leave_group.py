@@ -9,16 +9,17 @@ Not done: nothing.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from pykbroker.broker.handlers import Handler
+from pykbroker.broker.handlers import Handler, InSlices, Outcome
 from pykbroker.deferred import gather, then
+from pykbroker.environment.slices import paced
 from pykbroker.protocol.messages.leave_group_request import LeaveGroupRequest, MemberIdentity
 from pykbroker.protocol.messages.leave_group_response import LeaveGroupResponse
 
 if TYPE_CHECKING:
     from pykbroker.broker.services import BrokerServices
-    from pykbroker.deferred import Deferred
     from pykbroker.network.request import Request
 
 API_KEY = 13
@@ -26,7 +27,7 @@ BATCHED_FROM = 3
 AT_ONCE = 200
 
 
-def handle(services: BrokerServices, request: Request) -> LeaveGroupResponse | Deferred:
+def handle(services: BrokerServices, request: Request) -> Outcome:
     """Hand over to the group's coordinator, older versions as a batch of one."""
     message: LeaveGroupRequest = request.message
     if request.api_version >= BATCHED_FROM:
@@ -35,12 +36,11 @@ def handle(services: BrokerServices, request: Request) -> LeaveGroupResponse | D
         return services.groups.leave(message)
     identity = MemberIdentity(member_id=message.member_id)
     batch = LeaveGroupRequest(group_id=message.group_id, members=[identity])
-    return then(services.groups.leave(batch), _single)
+    outcome: Outcome = then(services.groups.leave(batch), _single)
+    return outcome
 
 
-def _in_pieces(
-    services: BrokerServices, message: LeaveGroupRequest
-) -> LeaveGroupResponse | Deferred:
+def _in_pieces(services: BrokerServices, message: LeaveGroupRequest) -> Outcome:
     """Very many members, some at a time; the first error of the whole request counts."""
     parts = []
     for first in range(0, len(message.members), AT_ONCE):
@@ -51,13 +51,15 @@ def _in_pieces(
         )
 
     def combine(responses: list[LeaveGroupResponse]) -> LeaveGroupResponse:
-        for response in responses:
+        whole = LeaveGroupResponse()
+        for response in paced(responses, services.breathe):
             if response.error_code:
                 return response
-        members = [member for response in responses for member in response.members]
-        return LeaveGroupResponse(members=members)
+            whole.members += response.members
+        return whole
 
-    return gather(parts, combine)
+    outcome: Outcome = gather(parts, lambda responses: InSlices(partial(combine, responses)))
+    return outcome
 
 
 def _single(response: LeaveGroupResponse) -> LeaveGroupResponse:

@@ -92,6 +92,8 @@ def look_up(services: BrokerServices, request: Request) -> list[ListOffsetsTopic
     refused: set[tuple[str, int]] = set()
     topics = []
     for topic in message.topics:
+        if not topic.partitions:  # there may be very many of these, too
+            services.cold_reads.breathe(services.breathe)
         answers = []
         for asked in topic.partitions:
             key = (topic.name, asked.partition_index)

@@ -39,9 +39,9 @@ def handle(services: BrokerServices, request: Request) -> Outcome:
     message: ListTransactionsRequest = request.message
     breathe = services.breathe
     now_ms = services.now_ms()
-    unknown = [name for name in dict.fromkeys(message.state_filters) if name not in STATE_NAMES]
-    producer_ids = frozenset(message.producer_id_filters)
-    states = frozenset(message.state_filters)
+    states = dict.fromkeys(paced(message.state_filters, breathe))
+    unknown = [name for name in paced(states, breathe) if name not in STATE_NAMES]
+    producer_ids = frozenset(paced(message.producer_id_filters, breathe))
     pattern = _pattern(message.transactional_id_pattern)
 
     def is_wanted(transactional_id: str, found: Transaction) -> bool:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from pykbroker.broker.handlers import Handler, InSlices, Outcome, in_slices_if
 from pykbroker.coordinator.group.offsets import fetch_error
 from pykbroker.deferred import gather, then
-from pykbroker.environment.slices import paced
+from pykbroker.environment.slices import Breathe, go_on, paced
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.messages.offset_fetch_request import (
     OffsetFetchRequest,
@@ -43,7 +43,8 @@ API_KEY = 9
 GROUP_ERROR_FROM = 2
 BATCHED_FROM = 8
 TOPIC_IDS_FROM = 10
-FEW = 500  # groups and topics that get their ids without a pause
+FEW = 500  # groups, topics and partitions that are answered without a pause
+LONG_BYTES = 4000  # of a request of one group that may have very many partitions
 
 
 def handle(services: BrokerServices, request: Request) -> Outcome:
@@ -51,9 +52,16 @@ def handle(services: BrokerServices, request: Request) -> Outcome:
     message: OffsetFetchRequest = request.message
     version = request.api_version
     if version < BATCHED_FROM:
-        group = _batched_group(message)
+        group = _batched_group(message, services.breathe)
         found = services.groups.fetch_offsets(group, message.require_stable)
-        return then(found, lambda reply: _single(group, reply, version))
+
+        def answer_one(reply: OffsetFetchResponseGroup) -> Outcome:
+            job = partial(_single, group, reply, version, services.breathe)
+            is_long = len(request.frame) > LONG_BYTES or _has_many(reply)
+            one: Outcome = in_slices_if(is_long, job)
+            return one
+
+        return then(found, answer_one)
     asked = _asked_groups(services, message)
     fetched = (
         services.groups.fetch_offsets(
@@ -75,6 +83,11 @@ def handle(services: BrokerServices, request: Request) -> Outcome:
     return outcome
 
 
+def _has_many(reply: OffsetFetchResponseGroup) -> bool:
+    topics = reply.topics
+    return len(topics) > FEW or sum(len(topic.partitions) for topic in topics) > FEW
+
+
 def _asked_groups(
     services: BrokerServices, message: OffsetFetchRequest
 ) -> list[OffsetFetchRequestGroup]:
@@ -90,19 +103,24 @@ def _asked_groups(
     return asked
 
 
-def _batched_group(message: OffsetFetchRequest) -> OffsetFetchRequestGroup:
+def _batched_group(
+    message: OffsetFetchRequest, breathe: Breathe = go_on
+) -> OffsetFetchRequestGroup:
     """A request of versions 1 to 7 in the form of version 8."""
     topics = None
     if message.topics is not None:
         topics = [
             OffsetFetchRequestTopics(name=topic.name, partition_indexes=topic.partition_indexes)
-            for topic in message.topics
+            for topic in paced(message.topics, breathe)
         ]
     return OffsetFetchRequestGroup(group_id=message.group_id, topics=topics)
 
 
 def _single(
-    group: OffsetFetchRequestGroup, reply: OffsetFetchResponseGroup, version: int
+    group: OffsetFetchRequestGroup,
+    reply: OffsetFetchResponseGroup,
+    version: int,
+    breathe: Breathe = go_on,
 ) -> OffsetFetchResponse:
     """A reply of one group in the form of versions 1 to 7."""
     code = reply.error_code
@@ -118,10 +136,10 @@ def _single(
                             metadata="",
                             error_code=code,
                         )
-                        for index in topic.partition_indexes
+                        for index in paced(topic.partition_indexes, breathe)
                     ],
                 )
-                for topic in group.topics or ()
+                for topic in paced(group.topics or (), breathe)
             ]
         )
     return OffsetFetchResponse(
@@ -137,10 +155,10 @@ def _single(
                         metadata=partition.metadata,
                         error_code=partition.error_code,
                     )
-                    for partition in topic.partitions
+                    for partition in paced(topic.partitions, breathe)
                 ],
             )
-            for topic in reply.topics
+            for topic in paced(reply.topics, breathe)
         ],
     )
 

@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from pykbroker.broker.requests.validation_pool import Check
     from pykbroker.broker.services import BrokerServices
     from pykbroker.broker.transactions.transaction_verification import Verified
+    from pykbroker.environment.slices import Breathe
     from pykbroker.log.validation.batch_validation import ValidationOutcome
     from pykbroker.network.request import Request
     from pykbroker.protocol.messages.produce_request import ProduceRequest
@@ -102,9 +103,10 @@ def handle(services: BrokerServices, request: Request) -> Outcome:
     return append_all(services, request, {})
 
 
-def is_heavy(request: Request) -> bool:
+def is_heavy(request: Request, breathe: Breathe | None = None) -> bool:
     """Whether its batches have to be looked at before they are appended: see `check_ahead`."""
-    return len(request.frame) >= HEAVY_RECOMPRESSED_BYTES or has_compressed_batch(request.message)
+    is_large = len(request.frame) >= HEAVY_RECOMPRESSED_BYTES
+    return is_large or has_compressed_batch(request.message, breathe)
 
 
 def verify_and_append(services: BrokerServices, request: Request, long: bool) -> Outcome:
@@ -127,9 +129,10 @@ def check_and_append(
 ) -> Outcome:
     """Append every batch, once those that hold much are checked."""
     checked: dict[int, ValidationOutcome] = {}
-    if is_heavy(request):
+    breathe = services.breathe if long else None
+    if is_heavy(request, breathe):
         by_id = request.api_version >= FIRST_BY_ID
-        heavy = check_ahead(services, request.message, checked, by_id=by_id)
+        heavy = check_ahead(services, request.message, checked, by_id=by_id, breathe=breathe)
         if heavy:
             return check_in_thread(services, request, heavy, checked, long, verified)
     return append(services, request, checked, long, verified)

@@ -9,10 +9,12 @@ Not done: authorization.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from pykbroker.broker.handlers import Handler
-from pykbroker.broker.transactions.transaction_markers import write_markers
+from pykbroker.broker.handlers import Handler, Outcome, in_slices_if
+from pykbroker.broker.transactions.transaction_markers import Results, response_to, results_of
+from pykbroker.deferred import then
 from pykbroker.protocol.messages.write_txn_markers_response import (
     WritableTxnMarkerPartitionResult,
     WritableTxnMarkerResult,
@@ -22,17 +24,24 @@ from pykbroker.protocol.messages.write_txn_markers_response import (
 
 if TYPE_CHECKING:
     from pykbroker.broker.services import BrokerServices
-    from pykbroker.deferred import Deferred
     from pykbroker.network.request import Request
     from pykbroker.protocol.messages.write_txn_markers_request import WriteTxnMarkersRequest
 
 API_KEY = 27
+FEW = 500  # partitions whose results are answered without a pause
 
 
-def handle(services: BrokerServices, request: Request) -> WriteTxnMarkersResponse | Deferred:
+def handle(services: BrokerServices, request: Request) -> Outcome:
     """Write the markers."""
     message: WriteTxnMarkersRequest = request.message
-    return write_markers(services, message.markers)
+
+    def answer(results: Results) -> Outcome:
+        job = partial(response_to, results, services.breathe)
+        outcome: Outcome = in_slices_if(len(results) > FEW, job)
+        return outcome
+
+    outcome: Outcome = then(results_of(services, message.markers), answer)
+    return outcome
 
 
 def error_reply(request: Request, code: int, message: str | None) -> WriteTxnMarkersResponse:

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from pykbroker.broker.handlers import InSlices
 from pykbroker.deferred import gather
 from pykbroker.environment.slices import Breathe, go_on, paced
 from pykbroker.network.request import CloseConnection
@@ -27,7 +29,9 @@ PIECE = 200  # partitions that are appended to without a pause
 
 
 def is_long(message: ProduceRequest) -> bool:
-    """Does it have more partitions than one piece?"""
+    """Does it have more partitions, or topics, than one piece?"""
+    if len(message.topic_data) > PIECE:
+        return True
     count = 0
     for topic in message.topic_data:
         if topic.partition_data:
@@ -41,19 +45,21 @@ def append_in_pieces(
     services: BrokerServices, request: Request, append: Callable[[Request], Any]
 ) -> Any:
     """What `append` answers to the pieces of `request`, as one answer or a Deferred of it."""
+    breathe = services.breathe
     outcomes = []
-    for piece in pieces(request.message, services.breathe):
+    for piece in pieces(request.message, breathe):
         part = copy.copy(request)
         part.message = piece
         outcomes.append(append(part))
         services.wake()  # the next turn writes what was queued
-        services.breathe()
-    return gather(outcomes, merged)
+        breathe()
+    return gather(outcomes, lambda all_of_them: InSlices(partial(merged, all_of_them, breathe)))
 
 
 def pieces(message: ProduceRequest, breathe: Breathe = go_on) -> Iterator[ProduceRequest]:
-    """The request cut into requests of at most PIECE partitions, in its order."""
+    """The request cut into requests of at most PIECE partitions, in its order; at least one."""
     topics: list[TopicProduceData] = []
+    is_cut = False
     room = PIECE
     for topic in paced(message.topic_data, breathe):
         first = 0
@@ -67,7 +73,8 @@ def pieces(message: ProduceRequest, breathe: Breathe = go_on) -> Iterator[Produc
             if not room:
                 yield _with_topics(message, topics)
                 topics, room = [], PIECE
-    if topics:
+                is_cut = True
+    if topics or not is_cut:
         yield _with_topics(message, topics)
 
 
@@ -80,14 +87,16 @@ def _with_topics(message: ProduceRequest, topics: list[TopicProduceData]) -> Pro
     )
 
 
-def merged(outcomes: list[Any]) -> ProduceResponse | CloseConnection | None:
+def merged(
+    outcomes: list[Any], breathe: Breathe = go_on
+) -> ProduceResponse | CloseConnection | None:
     """One answer out of those to the pieces. Those without acks are None, or close."""
     for outcome in outcomes:
         if not isinstance(outcome, ProduceResponse):
             return next((each for each in outcomes if each is not None), None)
     whole: ProduceResponse = outcomes[0]
     endpoints = {each.node_id: each for each in whole.node_endpoints}
-    for outcome in outcomes[1:]:
+    for outcome in paced(outcomes[1:], breathe):
         first, *others = outcome.responses
         last = whole.responses[-1]
         if (first.name, first.topic_id) == (last.name, last.topic_id):

@@ -15,7 +15,7 @@ from functools import partial
 from struct import Struct
 from typing import TYPE_CHECKING
 
-from pykbroker.environment.slices import Breathe, paced_if
+from pykbroker.environment.slices import Breathe, paced, paced_if
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.compression import ZSTD
 from pykbroker.protocol.record_batch import (
@@ -46,7 +46,7 @@ batch_head = Struct(">8xi4xb4xh").unpack_from  # length, magic, attributes
 def merge_repeats(message: ProduceRequest, *, by_id: bool, breathe: Breathe | None = None) -> None:
     """Keep the last data of each partition, in one entry for its topic.
 
-    `breathe` is called between the topics of a long request (`environment/slices.py`).
+    `breathe` is called between the parts of a long request (`environment/slices.py`).
     """
     topics: dict[str | bytes, TopicProduceData] = {}
     repeated = False
@@ -57,17 +57,22 @@ def merge_repeats(message: ProduceRequest, *, by_id: bool, breathe: Breathe | No
             repeated = True
             first.partition_data.extend(topic.partition_data)
     for topic in paced_if(topics.values(), breathe):
-        last = {each.index: each for each in topic.partition_data}
+        partitions = topic.partition_data
+        last = {
+            each.index: each
+            for each in (partitions if breathe is None else paced(partitions, breathe))
+        }
         if len(last) != len(topic.partition_data):
             topic.partition_data = list(last.values())
     if repeated:
         message.topic_data = list(topics.values())
 
 
-def has_compressed_batch(message: ProduceRequest) -> bool:
+def has_compressed_batch(message: ProduceRequest, breathe: Breathe | None = None) -> bool:
     """A few compressed bytes may hold a gigabyte: small requests are not light because of that."""
     for topic in message.topic_data:
-        for asked in topic.partition_data:
+        partitions = topic.partition_data
+        for asked in partitions if breathe is None else paced(partitions, breathe):
             records: memoryview | None = asked.records  # type: ignore[assignment]
             if (
                 records is not None
@@ -84,10 +89,12 @@ def check_ahead(
     checked: dict[int, ValidationOutcome],
     *,
     by_id: bool,
+    breathe: Breathe | None = None,
 ) -> dict[int, Check]:
     """How to check the batches that would hold up the event loop; by the id of the entry.
 
     Compressed batches that are light are found out by checking them: `checked` gets the outcomes.
+    `breathe` is called between the partitions of a long request (`environment/slices.py`).
     """
     if services.validation.is_stopped:
         return {}
@@ -95,7 +102,7 @@ def check_ahead(
     found: dict[int, Check] = {}
     for topic in message.topic_data:
         name = manager.topic_name(topic.topic_id) if by_id else topic.name
-        for asked in topic.partition_data:
+        for asked in paced_if(topic.partition_data, breathe):
             records: memoryview | None = asked.records  # type: ignore[assignment]
             if name is None or records is None or len(records) < RECORD_BATCH_OVERHEAD:
                 continue

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from pykbroker.coordinator.batches import marker_batch
 from pykbroker.deferred import Deferred, gather, then
+from pykbroker.environment.slices import Breathe, go_on, paced
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC
 from pykbroker.log.partition.partition_log import AppendOrigin
@@ -52,7 +53,14 @@ Results = dict[tuple[int, str, int], WritableTxnMarkerPartitionResult]
 def write_markers(
     services: BrokerServices, markers: Sequence[WritableTxnMarker]
 ) -> WriteTxnMarkersResponse | Deferred:
-    """Write each marker into each of its partitions; the response when all have their outcome.
+    """Write each marker into each of its partitions; the response when all have their outcome."""
+    return then(results_of(services, markers), response_to)
+
+
+def results_of(
+    services: BrokerServices, markers: Sequence[WritableTxnMarker]
+) -> Results | Deferred:
+    """Write each marker into each of its partitions; the results when all have their outcome.
 
     A partition that is named twice for a producer id is written twice and answered once, with what
     came of the last.
@@ -60,8 +68,8 @@ def write_markers(
     results: Results = {}
     appends = PendingMarkers(services)
     parts: list[object] = [appends.deferred]
-    for marker in markers:
-        for topic in marker.topics:
+    for marker in paced(markers, services.breathe):
+        for topic in paced(marker.topics, services.breathe):
             for index in topic.partition_indexes:
                 result = WritableTxnMarkerPartitionResult(partition_index=index)
                 results[marker.producer_id, topic.name, index] = result
@@ -78,7 +86,7 @@ def write_markers(
                 services.breathe()
     appends.start()
     services.wake()
-    return gather(parts, lambda _: _response(results))
+    return gather(parts, lambda _: results)
 
 
 class PendingMarkers(DelayedProduce):
@@ -134,10 +142,11 @@ def _note_group_code(result: WritableTxnMarkerPartitionResult, code: int) -> Non
     result.error_code = int(ErrorCode.NOT_LEADER_OR_FOLLOWER if code in _NOT_READY else code)
 
 
-def _response(results: Results) -> WriteTxnMarkersResponse:
+def response_to(results: Results, breathe: Breathe = go_on) -> WriteTxnMarkersResponse:
+    """The response that gives these results."""
     markers: dict[int, WritableTxnMarkerResult] = {}
     topics: dict[tuple[int, str], WritableTxnMarkerTopicResult] = {}
-    for (producer_id, name, _), result in results.items():
+    for (producer_id, name, _), result in paced(results.items(), breathe):
         topic = topics.get((producer_id, name))
         if topic is None:
             topic = topics[producer_id, name] = WritableTxnMarkerTopicResult(name=name)

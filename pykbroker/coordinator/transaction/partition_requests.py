@@ -123,7 +123,7 @@ def _add(
     breathe: Breathe,
 ) -> MakeResult | Deferred:
     transactional_id = asked.transactional_id
-    partitions: Partitions = dict.fromkeys(_partitions(paced(asked.topics, breathe)))
+    partitions: Partitions = dict.fromkeys(_partitions(asked.topics, breathe))
     refused = _refused(image, paced(partitions, breathe), is_client=version < FROM_BROKERS)
     if refused:
         codes = dict.fromkeys(partitions, int(ErrorCode.OPERATION_NOT_ATTEMPTED))
@@ -166,8 +166,12 @@ def _refused(
     return refused
 
 
-def _partitions(topics: Iterable[AddPartitionsToTxnTopic]) -> Iterator[TopicPartition]:
-    return (TopicPartition(topic.name, index) for topic in topics for index in topic.partitions)
+def _partitions(
+    topics: Iterable[AddPartitionsToTxnTopic], breathe: Breathe
+) -> Iterator[TopicPartition]:
+    for topic in paced(topics, breathe):
+        for index in paced(topic.partitions, breathe):
+            yield TopicPartition(topic.name, index)
 
 
 def _result(

@@ -54,14 +54,12 @@ def elect_leaders(state: ControllerState, request: Any) -> Decision[MetadataReco
         raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unknown election type {election}")
     records: list[MetadataRecord] = []
     reply = ElectLeadersResponse()
+    asked: Iterable[tuple[str, Iterable[int]]]
     if request.topic_partitions is None:
         topics = state.image.topics_by_name.values()
-        asked = [(topic.name, topic.partitions) for topic in paced(topics, state.breathe)]
+        asked = ((topic.name, topic.partitions) for topic in topics)
     else:
-        asked = [
-            (topic.topic, topic.partitions)
-            for topic in paced(request.topic_partitions, state.breathe)
-        ]
+        asked = ((topic.topic, topic.partitions) for topic in request.topic_partitions)
     for name, numbers in paced(asked, state.breathe):
         result = ReplicaElectionResult(topic=name)
         reply.replica_election_results.append(result)

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from pykbroker.decision import Decision, MetadataRecord
+from pykbroker.environment.slices import paced
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.controller.configs import settings_for_eligible_leaders
 from pykbroker.kraft.controller.state import ControllerState
@@ -47,15 +48,19 @@ def update_features(state: ControllerState, request: Any, version: int) -> Decis
     """Decide an UpdateFeaturesRequest: all updates hold, or none does."""
     records: list[MetadataRecord] = []
     try:
-        wanted = {update.feature: update.max_version_level for update in request.feature_updates}
-        levels = {METADATA_VERSION: state.metadata_version, **state.image.features, **wanted}
-        for update in request.feature_updates:
+        levels = {METADATA_VERSION: state.metadata_version, **state.image.features}
+        eligible = 0
+        for update in paced(request.feature_updates, state.breathe):
+            levels[update.feature] = update.max_version_level
+            if update.feature == ELIGIBLE_LEADER_REPLICAS_VERSION:
+                eligible = update.max_version_level
+        for update in paced(request.feature_updates, state.breathe):
             kind = update.upgrade_type
             if version == 0:
                 kind = SAFE_DOWNGRADE if update.allow_downgrade else UPGRADE
             level = update.max_version_level
             records += _update(state, update.feature, level, kind, levels)
-        if wanted.get(ELIGIBLE_LEADER_REPLICAS_VERSION, 0) > 0:
+        if eligible > 0:
             records = [*settings_for_eligible_leaders(state), *records]
     except KafkaError as fault:
         message = (
@@ -68,7 +73,7 @@ def update_features(state: ControllerState, request: Any, version: int) -> Decis
         response.results = [
             # The word is Kafka's own: the text of its error code 0.
             UpdatableFeatureResult(feature=update.feature, error_message="NONE")
-            for update in request.feature_updates
+            for update in paced(request.feature_updates, state.breathe)
         ]
     return Decision(records=[] if request.validate_only else records, reply=response)
 

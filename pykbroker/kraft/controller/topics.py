@@ -310,15 +310,19 @@ def _asked_topics(
         fault = KafkaError(ErrorCode.INVALID_REQUEST, message)
         response.responses.append(_not_deleted(topic.name, topic.topic_id, fault))
     counts = Counter(paced(asked, breathe))
-    for (name, topic_id), count in paced(counts.items(), breathe):
+    by_id: list[tuple[str | None, bytes]] = []
+    by_name: list[tuple[str | None, bytes]] = []
+    for key, count in paced(counts.items(), breathe):
+        name, topic_id = key
         if count > 1:
             message = "Duplicate topic id." if name is None else "Duplicate topic name."
             fault = KafkaError(ErrorCode.INVALID_REQUEST, message)
             response.responses.append(_not_deleted(name, topic_id, fault))
+        else:
+            (by_id if name is None else by_name).append(key)
     # By name after by id, so that a name that was given by id too is the one refused.
-    once = [key for key, count in counts.items() if count == 1]
-    by_id = [key for key in once if key[0] is None]
-    return by_id + [key for key in once if key[0] is not None]
+    by_id += by_name
+    return by_id
 
 
 def _not_deleted(name: str | None, topic_id: bytes, fault: KafkaError) -> DeletableTopicResult:

@@ -120,7 +120,7 @@ class AddPartitionsToTxnRequest(Message):
                                     raise refuse_total("topics")
                                 o1.topics = a1 = []
                                 for _ in range(n):
-                                    x, pos = _read_AddPartitionsToTxnTopic(buf, pos, version)
+                                    x, pos, left = _read_AddPartitionsToTxnTopic(buf, pos, version, left)
                                     a1.append(x)
                             else:
                                 raise refuse_null("topics")
@@ -157,7 +157,7 @@ class AddPartitionsToTxnRequest(Message):
                             raise refuse_count("v3_and_below_topics", n, len(buf) - pos)
                         o.v3_and_below_topics = a = []
                         for _ in range(n):
-                            x, pos = _read_AddPartitionsToTxnTopic(buf, pos, version)
+                            x, pos, left = _read_AddPartitionsToTxnTopic(buf, pos, version, left)
                             a.append(x)
                     else:
                         raise refuse_null("v3_and_below_topics")
@@ -189,7 +189,7 @@ class AddPartitionsToTxnRequest(Message):
                         raise refuse_count("v3_and_below_topics", n, len(buf) - pos)
                     o.v3_and_below_topics = a = []
                     for _ in range(n):
-                        x, pos = _read_AddPartitionsToTxnTopic(buf, pos, version)
+                        x, pos, left = _read_AddPartitionsToTxnTopic(buf, pos, version, left)
                         a.append(x)
                 else:
                     raise refuse_null("v3_and_below_topics")
@@ -326,7 +326,7 @@ class AddPartitionsToTxnTopic(Message):
         self.unknown_tags = unknown_tags
 
 
-def _read_AddPartitionsToTxnTopic(buf: bytes | memoryview, pos: int, version: int) -> tuple[AddPartitionsToTxnTopic, int]:
+def _read_AddPartitionsToTxnTopic(buf: bytes | memoryview, pos: int, version: int, left: int) -> tuple[AddPartitionsToTxnTopic, int, int]:
     o = _new(AddPartitionsToTxnTopic)
     if version >= 3:
         n = buf[pos]
@@ -347,6 +347,9 @@ def _read_AddPartitionsToTxnTopic(buf: bytes | memoryview, pos: int, version: in
             n -= 1
             if n * 4 > len(buf) - pos or n > 1000000:
                 raise refuse_count("partitions", n, len(buf) - pos)
+            left -= n
+            if left < 0:
+                raise refuse_total("partitions")
             if n < 16:
                 o.partitions = [*READ_INT32S[n](buf, pos)]
             else:
@@ -375,6 +378,9 @@ def _read_AddPartitionsToTxnTopic(buf: bytes | memoryview, pos: int, version: in
         if n >= 0:
             if n * 4 > len(buf) - pos or n > 1000000:
                 raise refuse_count("partitions", n, len(buf) - pos)
+            left -= n
+            if left < 0:
+                raise refuse_total("partitions")
             if n < 16:
                 o.partitions = [*READ_INT32S[n](buf, pos)]
             else:
@@ -383,7 +389,7 @@ def _read_AddPartitionsToTxnTopic(buf: bytes | memoryview, pos: int, version: in
         else:
             raise refuse_null("partitions")
         o.unknown_tags = None
-    return o, pos
+    return o, pos, left
 
 
 def _write_AddPartitionsToTxnTopic(o: AddPartitionsToTxnTopic, w: bytearray, version: int) -> None:

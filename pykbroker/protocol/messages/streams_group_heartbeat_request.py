@@ -122,6 +122,7 @@ class StreamsGroupHeartbeatRequest(Message):
             raise refuse_version("StreamsGroupHeartbeatRequest", version)
         o = _new(cls)
         try:
+            left = most
             n = buf[pos]
             pos += 1
             if n > 127:
@@ -167,7 +168,7 @@ class StreamsGroupHeartbeatRequest(Message):
             if n < 0:
                 o.topology = None
             else:
-                o.topology, pos = _read_Topology(buf, pos, version)
+                o.topology, pos, left = _read_Topology(buf, pos, version, left)
             n = buf[pos]
             pos += 1
             if n > 127:
@@ -178,7 +179,7 @@ class StreamsGroupHeartbeatRequest(Message):
                     raise refuse_count("active_tasks", n, len(buf) - pos)
                 o.active_tasks = a = []
                 for _ in range(n):
-                    x, pos = _read_TaskIds(buf, pos, version)
+                    x, pos, left = _read_TaskIds(buf, pos, version, left)
                     a.append(x)
             else:
                 o.active_tasks = None
@@ -192,7 +193,7 @@ class StreamsGroupHeartbeatRequest(Message):
                     raise refuse_count("standby_tasks", n, len(buf) - pos)
                 o.standby_tasks = a = []
                 for _ in range(n):
-                    x, pos = _read_TaskIds(buf, pos, version)
+                    x, pos, left = _read_TaskIds(buf, pos, version, left)
                     a.append(x)
             else:
                 o.standby_tasks = None
@@ -206,7 +207,7 @@ class StreamsGroupHeartbeatRequest(Message):
                     raise refuse_count("warmup_tasks", n, len(buf) - pos)
                 o.warmup_tasks = a = []
                 for _ in range(n):
-                    x, pos = _read_TaskIds(buf, pos, version)
+                    x, pos, left = _read_TaskIds(buf, pos, version, left)
                     a.append(x)
             else:
                 o.warmup_tasks = None
@@ -591,9 +592,8 @@ class TaskOffset(Message):
         self.unknown_tags = unknown_tags
 
 
-def _read_Topology(buf: bytes | memoryview, pos: int, version: int) -> tuple[Topology, int]:
+def _read_Topology(buf: bytes | memoryview, pos: int, version: int, left: int) -> tuple[Topology, int, int]:
     o = _new(Topology)
-    left = 1000000
     o.epoch, n = _u_iB(buf, pos)
     pos += 5
     if n > 127:
@@ -602,6 +602,9 @@ def _read_Topology(buf: bytes | memoryview, pos: int, version: int) -> tuple[Top
         n -= 1
         if n * 8 > len(buf) - pos or n > 1000000:
             raise refuse_count("subtopologies", n, len(buf) - pos)
+        left -= n
+        if left < 0:
+            raise refuse_total("subtopologies")
         o.subtopologies = a = []
         for _ in range(n):
             o1 = _new(Subtopology)
@@ -676,7 +679,7 @@ def _read_Topology(buf: bytes | memoryview, pos: int, version: int) -> tuple[Top
                     raise refuse_total("state_changelog_topics")
                 o1.state_changelog_topics = a1 = []
                 for _ in range(n):
-                    x, pos = _read_TopicInfo(buf, pos, version)
+                    x, pos, left = _read_TopicInfo(buf, pos, version, left)
                     a1.append(x)
             else:
                 raise refuse_null("state_changelog_topics")
@@ -717,7 +720,7 @@ def _read_Topology(buf: bytes | memoryview, pos: int, version: int) -> tuple[Top
                     raise refuse_total("repartition_source_topics")
                 o1.repartition_source_topics = a1 = []
                 for _ in range(n):
-                    x, pos = _read_TopicInfo(buf, pos, version)
+                    x, pos, left = _read_TopicInfo(buf, pos, version, left)
                     a1.append(x)
             else:
                 raise refuse_null("repartition_source_topics")
@@ -807,7 +810,7 @@ def _read_Topology(buf: bytes | memoryview, pos: int, version: int) -> tuple[Top
     else:
         n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
+    return o, pos, left
 
 
 def _write_Topology(o: Topology, w: bytearray, version: int) -> None:
@@ -916,7 +919,7 @@ def _write_Topology(o: Topology, w: bytearray, version: int) -> None:
         w.append(0)
 
 
-def _read_TopicInfo(buf: bytes | memoryview, pos: int, version: int) -> tuple[TopicInfo, int]:
+def _read_TopicInfo(buf: bytes | memoryview, pos: int, version: int, left: int) -> tuple[TopicInfo, int, int]:
     o = _new(TopicInfo)
     n = buf[pos]
     pos += 1
@@ -936,6 +939,9 @@ def _read_TopicInfo(buf: bytes | memoryview, pos: int, version: int) -> tuple[To
         n -= 1
         if n * 3 > len(buf) - pos or n > 1000000:
             raise refuse_count("topic_configs", n, len(buf) - pos)
+        left -= n
+        if left < 0:
+            raise refuse_total("topic_configs")
         o.topic_configs = a = []
         for _ in range(n):
             x, pos = _read_KeyValue(buf, pos, version)
@@ -949,7 +955,7 @@ def _read_TopicInfo(buf: bytes | memoryview, pos: int, version: int) -> tuple[To
     else:
         n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
+    return o, pos, left
 
 
 def _write_TopicInfo(o: TopicInfo, w: bytearray, version: int) -> None:
@@ -1027,7 +1033,7 @@ def _write_KeyValue(o: KeyValue, w: bytearray, version: int) -> None:
         w.append(0)
 
 
-def _read_TaskIds(buf: bytes | memoryview, pos: int, version: int) -> tuple[TaskIds, int]:
+def _read_TaskIds(buf: bytes | memoryview, pos: int, version: int, left: int) -> tuple[TaskIds, int, int]:
     o = _new(TaskIds)
     n = buf[pos]
     pos += 1
@@ -1047,6 +1053,9 @@ def _read_TaskIds(buf: bytes | memoryview, pos: int, version: int) -> tuple[Task
         n -= 1
         if n * 4 > len(buf) - pos or n > 1000000:
             raise refuse_count("partitions", n, len(buf) - pos)
+        left -= n
+        if left < 0:
+            raise refuse_total("partitions")
         if n < 16:
             o.partitions = [*READ_INT32S[n](buf, pos)]
         else:
@@ -1061,7 +1070,7 @@ def _read_TaskIds(buf: bytes | memoryview, pos: int, version: int) -> tuple[Task
     else:
         n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
+    return o, pos, left
 
 
 def _write_TaskIds(o: TaskIds, w: bytearray, version: int) -> None:

@@ -71,6 +71,7 @@ class StreamsGroupTopologyDescriptionUpdateRequest(Message):
             raise refuse_version("StreamsGroupTopologyDescriptionUpdateRequest", version)
         o = _new(cls)
         try:
+            left = most
             n = buf[pos]
             pos += 1
             if n > 127:
@@ -93,7 +94,7 @@ class StreamsGroupTopologyDescriptionUpdateRequest(Message):
                 raise refuse_null("member_id")
             (o.topology_epoch,) = _u_i(buf, pos)
             pos += 4
-            o.topology_description, pos = _read_TopologyDescription(buf, pos, version)
+            o.topology_description, pos, left = _read_TopologyDescription(buf, pos, version, left)
             n = buf[pos]
             pos += 1
             if n == 0:
@@ -225,9 +226,8 @@ class TopologyDescriptionGlobalStore(Message):
         self.unknown_tags = unknown_tags
 
 
-def _read_TopologyDescription(buf: bytes | memoryview, pos: int, version: int) -> tuple[TopologyDescription, int]:
+def _read_TopologyDescription(buf: bytes | memoryview, pos: int, version: int, left: int) -> tuple[TopologyDescription, int, int]:
     o = _new(TopologyDescription)
-    left = 1000000
     n = buf[pos]
     pos += 1
     if n > 127:
@@ -236,6 +236,9 @@ def _read_TopologyDescription(buf: bytes | memoryview, pos: int, version: int) -
         n -= 1
         if n * 3 > len(buf) - pos or n > 1000000:
             raise refuse_count("subtopologies", n, len(buf) - pos)
+        left -= n
+        if left < 0:
+            raise refuse_total("subtopologies")
         o.subtopologies = a = []
         for _ in range(n):
             o1 = _new(TopologyDescriptionSubtopology)
@@ -262,7 +265,7 @@ def _read_TopologyDescription(buf: bytes | memoryview, pos: int, version: int) -
                     raise refuse_total("nodes")
                 o1.nodes = a1 = []
                 for _ in range(n):
-                    x, pos = _read_TopologyDescriptionNode(buf, pos, version)
+                    x, pos, left = _read_TopologyDescriptionNode(buf, pos, version, left)
                     a1.append(x)
             else:
                 raise refuse_null("nodes")
@@ -284,11 +287,14 @@ def _read_TopologyDescription(buf: bytes | memoryview, pos: int, version: int) -
         n -= 1
         if n * 15 > len(buf) - pos or n > 1000000:
             raise refuse_count("global_stores", n, len(buf) - pos)
+        left -= n
+        if left < 0:
+            raise refuse_total("global_stores")
         o.global_stores = a = []
         for _ in range(n):
             o1 = _new(TopologyDescriptionGlobalStore)
-            o1.source, pos = _read_TopologyDescriptionNode(buf, pos, version)
-            o1.processor, pos = _read_TopologyDescriptionNode(buf, pos, version)
+            o1.source, pos, left = _read_TopologyDescriptionNode(buf, pos, version, left)
+            o1.processor, pos, left = _read_TopologyDescriptionNode(buf, pos, version, left)
             n = buf[pos]
             pos += 1
             if n == 0:
@@ -306,7 +312,7 @@ def _read_TopologyDescription(buf: bytes | memoryview, pos: int, version: int) -
     else:
         n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
+    return o, pos, left
 
 
 def _write_TopologyDescription(o: TopologyDescription, w: bytearray, version: int) -> None:
@@ -352,7 +358,7 @@ def _write_TopologyDescription(o: TopologyDescription, w: bytearray, version: in
         w.append(0)
 
 
-def _read_TopologyDescriptionNode(buf: bytes | memoryview, pos: int, version: int) -> tuple[TopologyDescriptionNode, int]:
+def _read_TopologyDescriptionNode(buf: bytes | memoryview, pos: int, version: int, left: int) -> tuple[TopologyDescriptionNode, int, int]:
     o = _new(TopologyDescriptionNode)
     n = buf[pos]
     pos += 1
@@ -372,6 +378,9 @@ def _read_TopologyDescriptionNode(buf: bytes | memoryview, pos: int, version: in
         n -= 1
         if n > len(buf) - pos or n > 1000000:
             raise refuse_count("source_topics", n, len(buf) - pos)
+        left -= n
+        if left < 0:
+            raise refuse_total("source_topics")
         o.source_topics = a = []
         for _ in range(n):
             m = buf[pos]
@@ -403,6 +412,9 @@ def _read_TopologyDescriptionNode(buf: bytes | memoryview, pos: int, version: in
         n -= 1
         if n > len(buf) - pos or n > 1000000:
             raise refuse_count("stores", n, len(buf) - pos)
+        left -= n
+        if left < 0:
+            raise refuse_total("stores")
         o.stores = a = []
         for _ in range(n):
             m = buf[pos]
@@ -424,6 +436,9 @@ def _read_TopologyDescriptionNode(buf: bytes | memoryview, pos: int, version: in
         n -= 1
         if n > len(buf) - pos or n > 1000000:
             raise refuse_count("successors", n, len(buf) - pos)
+        left -= n
+        if left < 0:
+            raise refuse_total("successors")
         o.successors = a = []
         for _ in range(n):
             m = buf[pos]
@@ -444,7 +459,7 @@ def _read_TopologyDescriptionNode(buf: bytes | memoryview, pos: int, version: in
     else:
         n, pos = read_tag_count(buf, pos - 1)
         o.unknown_tags, pos = read_unknown_tags(buf, pos, n)
-    return o, pos
+    return o, pos, left
 
 
 def _write_TopologyDescriptionNode(o: TopologyDescriptionNode, w: bytearray, version: int) -> None:

@@ -18,7 +18,7 @@ def test_rows_of_some_apis() -> None:
         is_quiet=False,
     )
     rows = [line.partition(" ms  ")[0] for line in lines]  # behind that: what held the loop
-    check_rows(rows, ["Metadata topics", "DeleteRecords topics ", "DeleteRecords topics."], 2)
+    check_rows(rows, ["Metadata topics", "DeleteRecords topics ", "DeleteRecords topics."], 3)
 
 
 def test_every_api_with_an_array_is_asked() -> None:

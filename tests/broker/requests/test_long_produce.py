@@ -115,7 +115,7 @@ def test_every_piece_waits_for_its_own_write() -> None:
     waiting[1].resolve(answer(("t0", PIECE)))
     assert not outcome.done
     waiting[0].resolve(answer(("t0", 0)))
-    assert len(outcome.value.responses[0].partition_responses) == 2
+    assert len(outcome.value.job().responses[0].partition_responses) == 2
 
 
 @pytest.mark.parametrize("acks", [1, -1])

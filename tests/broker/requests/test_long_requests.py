@@ -20,6 +20,11 @@ from pykbroker.protocol.headers import (
     decode_response_header,
     encode_request,
 )
+from pykbroker.protocol.messages.add_partitions_to_txn_request import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnTopic,
+    AddPartitionsToTxnTransaction,
+)
 from pykbroker.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from pykbroker.protocol.messages.metadata_response import MetadataResponse, MetadataResponseTopic
 from pykbroker.protocol.messages.offset_fetch_request import (
@@ -95,6 +100,23 @@ def test_inner_arrays_count_together() -> None:
     assert OffsetFetchRequest.decode(frame, 0, 5, 30)[0].topics is not None
     with pytest.raises(TooManyElements):
         OffsetFetchRequest.decode(frame, 0, 5, 29)
+
+
+@pytest.mark.parametrize("version", [2, 3, 4])
+def test_so_do_those_in_structs_that_have_a_reader(version: int) -> None:
+    topics = [AddPartitionsToTxnTopic(name=f"t{each}", partitions=[1, 2, 3]) for each in range(10)]
+    asked = AddPartitionsToTxnRequest(v3_and_below_topics=topics)
+    if version > 3:
+        asked = AddPartitionsToTxnRequest(
+            transactions=[AddPartitionsToTxnTransaction(topics=topics)]
+        )
+    most = 40 if version > 3 else 30  # topics are inner elements there
+    out: Parts = []
+    asked.encode(out, version)
+    frame = memoryview(join_parts(out))
+    assert AddPartitionsToTxnRequest.decode(frame, 0, version, most)[0] == asked
+    with pytest.raises(TooManyElements):
+        AddPartitionsToTxnRequest.decode(frame, 0, version, most - 1)
 
 
 def test_a_reply_is_encoded_and_both_messages_are_freed(long: LongRequests) -> None:

@@ -255,10 +255,11 @@ def _persist_replacement(
         reply.members = []
         reply.leader = old_leader or ""
     answer_join(step, group, member, reply)
+    settings = step.settings  # the step holds the decision, and that holds `undo`
 
     def undo(code: int, now_ms: int) -> ShardDecision:
         """The record was refused: the old member id counts again."""
-        back = Step(step.settings, now_ms)
+        back = Step(settings, now_ms)
         cancel_session(back, group, member)
         restored = group.replace_static(member.member_id, old.member_id)
         group.set_protocols(restored, old.protocols)

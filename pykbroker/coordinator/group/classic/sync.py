@@ -73,9 +73,10 @@ def _park(step: Step, group: ClassicGroup, request: SyncGroupRequest, caller: Ha
     step.decision.records.append(group_metadata_record(group.group_id, value))
     hand_out(step, group, assignments)
     generation = group.generation
+    settings = step.settings  # the step holds the decision, and that holds `undo`
 
     def undo(code: int, now_ms: int) -> ShardDecision:
         """The record was refused (its callers are told): rebalance again."""
-        return restart_after_refusal(Step(step.settings, now_ms), group, generation)
+        return restart_after_refusal(Step(settings, now_ms), group, generation)
 
     step.decision.undo = undo
