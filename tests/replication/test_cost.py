@@ -1,4 +1,4 @@
-"""What replication costs, counted: calls, entries that are read, system calls.
+"""What replication costs, counted: calls, steps, entries that are read, system calls.
 
 One replica costs nothing for the others' sake; a session costs by what changed in it, not by its
 partitions; records are never read for a follower.
@@ -24,7 +24,7 @@ from pykbroker.replication.partition import (
     READ_UNCOMMITTED,
     Partition,
 )
-from tests.harness.stretches import CallCounter
+from tests.harness.stretches import StepCounter
 from tests.replication.node import Node, batch
 from tests.replication.test_follower_session import Follower, numbers
 
@@ -112,7 +112,7 @@ def test_a_turn_is_one_write_whatever_the_replicas(replicas: tuple[int, ...]) ->
     assert seen == {"write": 1}
 
 
-def calls_of_an_idle_fetch(partitions: int) -> int:
+def steps_of_an_idle_fetch(partitions: int) -> int:
     follower = Follower(partitions)
     follower.fetch(wait_ms=0)
 
@@ -121,11 +121,11 @@ def calls_of_an_idle_fetch(partitions: int) -> int:
         follower.expire()
         assert numbers(call) == []
 
-    return CallCounter().calls_of(idle)
+    return StepCounter().steps_of(idle)
 
 
 def test_an_idle_fetch_costs_the_same_for_any_number_of_partitions() -> None:
-    assert calls_of_an_idle_fetch(5) == calls_of_an_idle_fetch(300)
+    assert steps_of_an_idle_fetch(5) == steps_of_an_idle_fetch(300)
 
 
 def test_an_append_has_a_session_look_at_one_entry(monkeypatch: pytest.MonkeyPatch) -> None:
