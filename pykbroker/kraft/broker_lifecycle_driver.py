@@ -1,14 +1,14 @@
-"""This node's broker and the controller: register, heartbeat, unfence, shut down in an orderly way.
+"""The life cycle of this node's broker: register, send heartbeats, unfence, shut down cleanly.
 
     register ---> fenced, heartbeats ---> unfenced, heartbeats ...
                                                    '--> controlled shutdown ---> may stop
 
-State: the broker's epoch (given at registration); what it wants next.
+State: the broker's epoch (assigned at registration); the state it wants next.
 In:    `register`, `unfence`, `controlled_shutdown`; the controller's answers; a timer.
 Out:   BrokerRegistration and BrokerHeartbeat requests through `send`, which reaches the active
        controller in this process or over the network, and returns a Deferred.
-Invariant: one heartbeat is in flight at a time; what comes up meanwhile goes with the next one, at
-       once.
+Invariant: one heartbeat is in flight at a time; anything new is sent with the next one, immediately
+       after it.
 Source: Kafka's `BrokerLifecycleManager.java`.
 """
 
@@ -29,9 +29,9 @@ from pykbroker.protocol.messages import broker_registration_request as registrat
 from pykbroker.protocol.messages.allocate_producer_ids_request import AllocateProducerIdsRequest
 from pykbroker.protocol.messages.broker_heartbeat_request import BrokerHeartbeatRequest
 
-# A registration refused with one of these will be refused again, so the node says why and stops.
-# Any other error may pass: no controller was reached, the active one has lost its disk, or the
-# session of the broker's previous incarnation has not run out yet. (Kafka tries again after these
+# A registration rejected with one of these will be rejected again, so the node says why and stops.
+# Any other error may be temporary: no controller was reached, the active one has lost its disk, or
+# the session of the broker's previous incarnation has not expired yet. (Kafka retries after these
 # four as well, until its time is up.)
 _REFUSED_FOR_GOOD = (
     ErrorCode.INCONSISTENT_CLUSTER_ID,
@@ -39,16 +39,16 @@ _REFUSED_FOR_GOOD = (
     ErrorCode.INVALID_REQUEST,
     ErrorCode.UNSUPPORTED_VERSION,
 )
-# While something is waited for, ask again sooner than broker.heartbeat.interval.ms.
+# While something is pending, ask again sooner than broker.heartbeat.interval.ms.
 _RETRY_MS = 50
-# Collect for so long where replicas are before the controller is told.
+# How long to collect replica locations before they are sent to the controller.
 _PLACED_DELAY_MS = 10
 
 _log = logging.getLogger(__name__)
 
 
 class BrokerLifecycleDriver:
-    """See the module's text."""
+    """Registers this node's broker, and keeps its session with the controller alive."""
 
     def __init__(
         self,
@@ -86,10 +86,10 @@ class BrokerLifecycleDriver:
         self.is_fenced = True
 
     def register(self, listeners: Sequence[Listener]) -> Deferred:
-        """Register with the ports that are really open. Resolved with the broker's epoch, or with
-        the KafkaError that the controller refused it with.
+        """Register with the ports that are actually open. The Deferred is resolved with the
+        broker's epoch, or with the KafkaError of the controller.
 
-        A refusal that may pass is asked about again for initial.broker.registration.timeout.ms.
+        Temporary errors are retried for initial.broker.registration.timeout.ms.
         """
         self._listeners = list(listeners)
         return spawn(self._register_until_taken())
@@ -111,7 +111,9 @@ class BrokerLifecycleDriver:
             left_ms -= pause_ms
 
     def _registration(self) -> registration.BrokerRegistrationRequest:
-        """Log directories that have failed already are left out: replicas in them cannot lead."""
+        """Build the request. Log directories that have already failed are
+        left out: replicas in them cannot lead.
+        """
         offline = self._offline_directories
         return registration.BrokerRegistrationRequest(
             broker_id=self._config.node_id,
@@ -135,9 +137,11 @@ class BrokerLifecycleDriver:
         )
 
     def refresh_registration(self) -> None:
-        """Register once more with the same incarnation: the cluster can record more of it now.
+        """Register again with the same incarnation, because the cluster can
+        now record more about it.
 
-        Not at once, as this is called while metadata is published. Epoch and state stay.
+        It is sent later, because this is called while metadata is published. Epoch and state do not
+        change.
         """
         if not self._refreshing and self.broker_epoch >= 0:
             self._refreshing = True
@@ -153,7 +157,9 @@ class BrokerLifecycleDriver:
             self._send(self._registration()).on_resolved(answered)
 
     def unfence(self) -> Deferred:
-        """Everything is loaded: be seen by clients. Resolved with None once that is so."""
+        """Become visible to clients, after everything is loaded. Resolved with
+        None once unfenced.
+        """
         self._is_ready = True
         self._unfenced = Deferred()
         unfenced = self._unfenced
@@ -161,26 +167,28 @@ class BrokerLifecycleDriver:
         return unfenced
 
     def controlled_shutdown(self) -> Deferred:
-        """Give leadership away, then be fenced. Resolved with None when the broker may stop."""
+        """Transfer leadership, then be fenced. Resolved with None when the broker may stop."""
         self._may_stop = Deferred()
         may_stop = self._may_stop
         self._heartbeat()
         return may_stop
 
     def directory_failed(self, directory_id: bytes) -> None:
-        """A log directory is offline: the controller takes its partitions away."""
+        """Report an offline log directory; the controller removes its replicas from service."""
         if directory_id not in self._offline_directories:
             self._offline_directories.append(directory_id)
             self._heartbeat()
 
     def assign_directories(self, placed: Mapping[tuple[bytes, int], bytes]) -> None:
-        """Tell the controller in which log directory each (topic id, partition) is (KIP-858)."""
+        """Report to the controller in which log directory each (topic id,
+        partition) is (KIP-858).
+        """
         self._placed.update(placed)
-        # Not at once: this is called while metadata is published. And more may follow.
+        # Sent later: this is called while metadata is published, and more may follow.
         self._scheduler.call_later(_PLACED_DELAY_MS, self._send_placed)
 
     def _send_placed(self) -> None:
-        """All that is to be told, in one request at a time."""
+        """Send all pending locations, one request at a time."""
         if self._stopped or self.broker_epoch < 0 or self._placing or not self._placed:
             return
         from pykbroker.kraft.directory_assignment import assignment_request
@@ -191,8 +199,8 @@ class BrokerLifecycleDriver:
         def answered(reply: Any) -> None:
             self._placing = False
             if isinstance(reply, KafkaError):
-                _log.warning("The controller did not take log directories: %s", reply)
-                return  # told again with the next heartbeat
+                _log.warning("The controller did not accept log directories: %s", reply)
+                return  # sent again with the next heartbeat
             for replica, directory in sent.items():
                 if self._placed.get(replica) == directory:
                     del self._placed[replica]
@@ -202,7 +210,7 @@ class BrokerLifecycleDriver:
         self._send(request).on_resolved(answered)
 
     def allocate_producer_ids(self) -> Deferred:
-        """A block of producer ids: AllocateProducerIdsResponse or a KafkaError."""
+        """Request a block of producer ids: AllocateProducerIdsResponse or a KafkaError."""
         return self._send(
             AllocateProducerIdsRequest(
                 broker_id=self._config.node_id, broker_epoch=self.broker_epoch
@@ -210,7 +218,7 @@ class BrokerLifecycleDriver:
         )
 
     def stop(self) -> None:
-        """No more heartbeats."""
+        """Stop sending heartbeats."""
         self._stopped = True
         if self._timer is not None:
             self._timer.cancel()
@@ -243,9 +251,9 @@ class BrokerLifecycleDriver:
             return
         if isinstance(reply, KafkaError):
             if reply.code == ErrorCode.REQUEST_TIMED_OUT:
-                _log.warning("No controller took a heartbeat of this broker in time")
+                _log.warning("No controller answered a heartbeat of this broker in time")
             elif reply.code != ErrorCode.NOT_CONTROLLER:
-                _log.error("The controller refused a heartbeat of this broker: %s", reply)
+                _log.error("The controller rejected a heartbeat of this broker: %s", reply)
             self._again_in(self._config.broker_heartbeat_interval_ms)
             return
         self.is_fenced = reply.is_fenced

@@ -1,14 +1,15 @@
-"""The one way to the active controller: a call in this process, or a request over the network.
+"""The only way to reach the active controller: a call in this process, or a
+request over the network.
 
     send      a request of this node itself            the peer's controller listener
     forward   a request of a client, with its          the same, inside an Envelope
               principal and address
 
-    no controller known, not reached, NOT_CONTROLLER --> ask again, until the deadline
+    no controller known, not reached, NOT_CONTROLLER --> retry until the deadline
 
 State: none; each request is a coroutine of its own.
 In:    messages with a deadline. Out: a Deferred of the response message, or of a KafkaError:
-       REQUEST_TIMED_OUT at the deadline, else what the controller refused the whole request with.
+       REQUEST_TIMED_OUT at the deadline, else the controller's error for the whole request.
 Source: Kafka's `NodeToControllerRequestThread.java`, `ForwardingManagerImpl.java`.
 """
 
@@ -29,10 +30,10 @@ from pykbroker.protocol.parts_writer import Parts
 from pykbroker.protocol.primitives import DecodeError, Message
 from pykbroker.types import Peer
 
-if TYPE_CHECKING:  # imported when something is forwarded
+if TYPE_CHECKING:  # imported with the first forwarded request
     from pykbroker.protocol.messages.envelope_request import EnvelopeRequest
 
-# NodeToControllerRequestThread.java: without a controller it looks again after so long.
+# NodeToControllerRequestThread.java: how long to wait before looking for a controller again.
 RETRY_MS = 100
 NO_CORRELATION = 0
 
@@ -43,7 +44,7 @@ class Send(Protocol):
     """How a request leaves this node; the client pool's `send`."""
 
     def __call__(self, peer: Peer, message: Message, deadline_ms: int) -> Deferred:
-        """A Deferred of the response message or of a KafkaError."""
+        """Return a Deferred of the response message or of a KafkaError."""
 
 
 class LocalController(Protocol):
@@ -51,10 +52,10 @@ class LocalController(Protocol):
 
     @property
     def is_active(self) -> bool:
-        """Does it decide?"""
+        """Whether this controller is active."""
 
     def submit(self, message: Message, version: int) -> Deferred:
-        """A Deferred of the response message or of a KafkaError."""
+        """Return a Deferred of the response message or of a KafkaError."""
 
 
 class Caller(NamedTuple):
@@ -66,10 +67,10 @@ class Caller(NamedTuple):
 
 
 class ControllerChannel:
-    """See the module's text.
+    """Sends requests to the active controller, wherever it is.
 
     `local`: the controller of this process, None on a node without that role. `leader`: the active
-    controller as far as this node knows, None when it does not.
+    controller as far as this node knows, None if it does not know it.
     """
 
     def __init__(
@@ -88,7 +89,7 @@ class ControllerChannel:
         self._now_ms = now_ms
 
     def send(self, message: Message, deadline_ms: int) -> Deferred:
-        """Have the active controller decide a request of this node."""
+        """Send a request of this node to the active controller."""
         local = self._local
         if local is not None and local.is_active:
             version = request_api(message).max_version
@@ -96,7 +97,7 @@ class ControllerChannel:
         return spawn(refusal_as_value(self._ask(message, deadline_ms)))
 
     def local(self, message: Message, version: int, deadline_ms: int) -> Deferred:
-        """Have the controller of this process decide, or nobody: NOT_CONTROLLER."""
+        """Let only the controller of this process decide; NOT_CONTROLLER if it is not active."""
         if self._local is None:
             return resolved(KafkaError(ErrorCode.NOT_CONTROLLER))
         return self._until(self._local.submit(message, version), deadline_ms)
@@ -109,9 +110,10 @@ class ControllerChannel:
         deadline_ms: int,
         here: Callable[[], Deferred] | None = None,
     ) -> Deferred:
-        """Have the active controller decide a request of a client, in the client's version.
+        """Forward a client's request to the active controller, in the client's version.
 
-        `here`: how the node of the active controller answers, where its controller does not.
+        `here`: the function that answers on the active controller's node if the controller itself
+        does not.
         """
         local = self._local
         if local is None:
@@ -124,7 +126,9 @@ class ControllerChannel:
         return spawn(refusal_as_value(forwarded))
 
     def _until(self, answer: Deferred, deadline_ms: int) -> Deferred:
-        """The answer, or REQUEST_TIMED_OUT at the deadline; what was decided stays decided."""
+        """Return the answer, or REQUEST_TIMED_OUT at the deadline; the
+        decision itself is not undone.
+        """
         if answer.done:
             return answer
         outcome = Deferred()
@@ -149,7 +153,7 @@ class ControllerChannel:
         version = request_api(message).max_version
         here = None if self._local is None else partial(self._local.submit, message, version)
         reply: Any = await self._retried(message, deadline_ms, here)
-        code = getattr(reply, "error_code", 0)  # some responses have errors of their parts only
+        code = getattr(reply, "error_code", 0)  # some responses have no top-level error
         if code:
             raise KafkaError(code, getattr(reply, "error_message", None))
         return reply  # type: ignore[no-any-return]
@@ -170,11 +174,11 @@ class ControllerChannel:
         if type(reply) is not EnvelopeResponse:
             return reply  # type: ignore[no-any-return]  # decided in this process meanwhile
         if reply.error_code == ErrorCode.UNSUPPORTED_VERSION:
-            # The client has to learn what the new controller speaks: Kafka closes the connection.
+            # The client has to learn the new controller's versions: Kafka closes the connection.
             raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
         if reply.error_code:
             _log.warning(
-                "the controller refused a forwarded %s: %s", api.name, ErrorCode(reply.error_code)
+                "the controller rejected a forwarded %s: %s", api.name, ErrorCode(reply.error_code)
             )
             raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
         return open_envelope(api, version, reply.response_data or b"")
@@ -182,7 +186,7 @@ class ControllerChannel:
     async def _retried(
         self, message: Message, deadline_ms: int, here: Callable[[], Deferred] | None
     ) -> Any:
-        """Ask whoever is the active controller, until one decides or the deadline has passed."""
+        """Ask the active controller, retrying until one decides or the deadline has passed."""
         local = self._local
         while True:
             if here is not None and local is not None and local.is_active:
@@ -203,7 +207,7 @@ class ControllerChannel:
 
 
 async def refusal_as_value(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    """What it returns; a KafkaError that it raises is an outcome like any other."""
+    """Call a function and return its result; a KafkaError that it raises is returned as well."""
     try:
         return await coroutine
     except KafkaError as refusal:
@@ -211,7 +215,7 @@ async def refusal_as_value(coroutine: Coroutine[Any, Any, Any]) -> Any:
 
 
 async def value_of(deferred: Deferred) -> Any:
-    """The value, a KafkaError too."""
+    """Await a value; a KafkaError is returned, not raised."""
     try:
         return await deferred
     except KafkaError as refusal:
@@ -219,20 +223,21 @@ async def value_of(deferred: Deferred) -> Any:
 
 
 def is_retriable(outcome: Any) -> bool:
-    """Was the active controller not reached? Then asking again cannot do anything twice that the
-    controller's own checks (names, epochs) do not catch: Kafka asks again too."""
+    """Return whether the active controller was not reached. Like Kafka, the request is then
+    repeated: the controller's checks (names, epochs) keep it from taking effect twice.
+    """
     if isinstance(outcome, KafkaError):
         return outcome.code in (ErrorCode.NOT_CONTROLLER, ErrorCode.NETWORK_EXCEPTION)
     return getattr(outcome, "error_code", 0) == ErrorCode.NOT_CONTROLLER
 
 
 def request_api(message: Message) -> Api:
-    """The API of a request message."""
+    """Return the API of a request message."""
     return API_BY_NAME[type(message).__name__.removesuffix("Request")]
 
 
 def make_envelope(message: Message, version: int, caller: Caller) -> EnvelopeRequest:
-    """A client's request with whose it is (KIP-590)."""
+    """Wrap a client's request with its principal and address (KIP-590)."""
     from pykbroker.protocol.messages.default_principal_data import DefaultPrincipalData
     from pykbroker.protocol.messages.envelope_request import EnvelopeRequest
 
@@ -250,7 +255,7 @@ def make_envelope(message: Message, version: int, caller: Caller) -> EnvelopeReq
 
 
 def open_envelope(api: Api, version: int, response_data: bytes | memoryview) -> Message:
-    """The controller's response to the request in an envelope."""
+    """Return the controller's response to the request in an envelope."""
     try:
         _, position = decode_response_header(response_data, api, version)
         response, _ = response_class(api.key).decode(memoryview(response_data), position, version)

@@ -1,17 +1,17 @@
 """Runs the controller on this node: decide, append, replay, park the reply until it is committed.
 
-State: the controller machine while this node leads the quorum, None otherwise; the replies that
-       wait, by the offset they need.
+State: the controller machine while this node leads the quorum, None otherwise; the waiting replies,
+by the offset they need.
 In:    `submit(message, version)`; commits and leader changes of the quorum; timers.
 Out:   a Deferred per submit, resolved with the decision's reply or with a KafkaError.
-Invariants: a reply is given only when everything that it reports is committed and published. When
-       leadership is lost, every waiting reply becomes NOT_CONTROLLER and the machine is dropped
-       with the records that it replayed before they were committed; the next term begins with a
-       new machine on the committed image, which costs nothing (images share their parts).
-       A decision may breathe (`environment/slices.py`), and what is asked meanwhile is decided
-       after it, in order. One that may change very many partitions is made in slices, and its
-       records are appended in pieces, unless they are atomic.
-A decision without records also waits for what was decided before it: its answer may depend on it.
+Invariants: a reply is released only when everything that it reports is committed and published.
+       When leadership is lost, every waiting reply becomes NOT_CONTROLLER and the machine is
+       discarded with the records that it replayed before they were committed; the next term begins
+       with a new machine on the committed image, which costs nothing (images share their parts).
+       A decision may breathe (`environment/slices.py`), and requests that arrive meanwhile
+       are decided after it, in order. One that may change very many partitions is made in slices,
+       and its records are appended in pieces, unless they are atomic.
+A decision without records also waits for earlier decisions, because its answer may depend on them.
 Source: Kafka's `QuorumController.java`, `DeferredEventQueue.java`.
 """
 
@@ -43,7 +43,7 @@ _log = logging.getLogger(__name__)
 
 
 class ControllerDriver:
-    """See the module's text."""
+    """Runs the controller machine while this node leads the quorum."""
 
     def __init__(
         self,
@@ -59,9 +59,9 @@ class ControllerDriver:
         on_fatal: Callable[[BaseException], None],
         slices: Slices,
     ) -> None:
-        """`make_controller(next_offset, kraft_version)`: a machine on all that is committed.
+        """`make_controller(next_offset, kraft_version)` returns a machine on the committed image.
 
-        Intervals of `idle` and `balance` may be 0: never.
+        The intervals `idle` and `balance` may be 0, which means never.
         """
         self.controller: Controller | None = None
         self._make_controller = make_controller
@@ -83,17 +83,18 @@ class ControllerDriver:
         self._undecided: deque[tuple[Decide, Deferred]] = deque()
 
     def attach(self, raft: RaftDriver) -> None:
-        """The log to append to: the two drivers need each other."""
+        """Set the log to append to, because the two drivers need each other."""
         self._raft = raft
 
     @property
     def is_active(self) -> bool:
-        """Does this node decide?"""
+        """Whether this node's controller is active."""
         return self.controller is not None
 
     def submit(self, message: Message, version: int) -> Deferred:
-        """Have the controller decide a request; the Deferred gets the response message once it is
-        committed, or a KafkaError."""
+        """Let the controller decide a request; the Deferred is resolved with the response message
+        once it is committed, or with a KafkaError.
+        """
 
         def decided(controller: Controller, now_ms: int) -> Decision[MetadataRecord]:
             return decide(controller, message, version, now_ms)
@@ -114,7 +115,9 @@ class ControllerDriver:
         return deferred
 
     def run(self, decide: Decide) -> Deferred:
-        """Have the controller decide; the Deferred gets the reply once it is committed."""
+        """Let the controller decide; the Deferred is resolved with the reply once
+        it is committed.
+        """
         deferred = Deferred()
         if self._is_deciding:
             self._undecided.append((decide, deferred))
@@ -129,7 +132,7 @@ class ControllerDriver:
         return deferred
 
     def _decide_next(self) -> None:
-        """What was asked while another decision breathed."""
+        """Decide the requests that arrived while another decision breathed."""
         if self._undecided and not self._is_deciding:
             decide, deferred = self._undecided.popleft()
             self.run(decide).on_resolved(deferred.resolve)
@@ -157,7 +160,9 @@ class ControllerDriver:
                 deferred.resolve(refusal)
 
     def _last_offset(self) -> int:
-        """The offset that the latest decision reaches: this answer may not come before it."""
+        """Return the last offset of the latest decision; this answer must not
+        be released before it.
+        """
         last_offset = self._waiting.last_offset
         return -1 if last_offset is None else last_offset
 
@@ -173,7 +178,7 @@ class ControllerDriver:
         decision: Decision[MetadataRecord],
         deferred: Deferred | None,
     ) -> None:
-        """In pieces where they need not be one; the reply waits for the last."""
+        """Append records, in pieces unless they are atomic; the reply waits for the last."""
         records = decision.records
         size = len(records) if decision.atomic else PIECE_RECORDS
         for at in range(0, len(records), size):
@@ -197,10 +202,10 @@ class ControllerDriver:
         assert raft is not None
         breathe = self._slices.breathe
         prepared = raft.prepare(decision.records, atomic=decision.atomic, breathe=breathe)
-        if self.controller is not controller:  # leadership was lost, and is back
+        if self.controller is not controller:  # leadership was lost and regained
             raise KafkaError(ErrorCode.NOT_CONTROLLER)
         try:
-            # Before the append, which may commit at once: the image must not lag behind.
+            # Before the append, which may commit immediately: the image must not lag behind.
             controller.replay(
                 decision.records, prepared.base_offset, raft.raft.epoch, self._now_ms()
             )
@@ -215,7 +220,7 @@ class ControllerDriver:
         try:
             raft.append(prepared)
         except KafkaError:
-            # The disk failed, the node stops: nobody who waits here will ever be told more.
+            # The disk failed and the node stops: the waiting callers never receive an answer.
             if deferred is not None:
                 self._waiting.take_back()
             self.deactivate()
@@ -224,14 +229,16 @@ class ControllerDriver:
     # The quorum.
 
     def on_commit(self, batches: Sequence[LogBatch]) -> None:
-        """These are committed and published: release the replies that waited for them."""
+        """Release the replies that waited for these committed and published batches."""
         self._committed_offset = batches[-1].last_offset
         while (parked := self._waiting.release_next(self._committed_offset)) is not None:
             deferred, reply = parked
             deferred.resolve(reply)
 
     def on_leader(self, is_me: bool, epoch: int) -> None:
-        """This node leads (everything before its epoch is committed), or it does not any more."""
+        """Handle that this node leads (everything before its epoch is
+        committed), or no longer does.
+        """
         if is_me and self.controller is None:
             self._activate(epoch)
         elif not is_me and self.controller is not None:
@@ -257,7 +264,7 @@ class ControllerDriver:
         self._every("unclean", self._unclean_interval_ms, self._elect_unclean_leaders)
 
     def deactivate(self) -> None:
-        """Decide nothing any more; waiting callers are sent to the next controller."""
+        """Stop deciding; waiting callers are redirected to the next controller."""
         self.controller = None
         for timer in self._timers.values():
             timer.cancel()
@@ -277,7 +284,7 @@ class ControllerDriver:
         self._timers[name] = self._scheduler.call_later(interval_ms, run)
 
     def _write_no_op(self) -> None:
-        """Show followers and brokers that the quorum lives, when nothing else did."""
+        """Write a no-op record, which shows followers and brokers that the quorum is alive."""
         appended, self._appended_since_tick = self._appended_since_tick, False
         if not appended:
             self.run(lambda controller, now_ms: controller.no_op())
@@ -290,7 +297,7 @@ class ControllerDriver:
             self._slices.run("fence brokers", self._fence_each)
 
     def _fence_each(self) -> None:
-        """One broker at a time, so that each sees what the last one did."""
+        """Fence brokers one at a time, so that each decision sees the previous one."""
         for _ in range(len(self.controller.image.brokers) if self.controller else 0):
             found = self.run(lambda controller, now_ms: controller.fence_stale_broker(now_ms))
             if found.done and found.value is False:
@@ -303,7 +310,7 @@ class ControllerDriver:
         self._in_portions(lambda controller, now_ms: controller.elect_unclean_leaders())
 
     def _in_portions(self, decide: Decide) -> None:
-        """Again when the last portion is committed, as long as there may be more."""
+        """Repeat a decision once the last portion is committed, as long as there may be more."""
 
         def decided(may_be_more: Any) -> None:
             if may_be_more is True:

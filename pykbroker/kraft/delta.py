@@ -1,11 +1,12 @@
-"""What changes between one metadata image and the next: records go in, an image comes out.
+"""The changes from one metadata image to the next: it takes records and produces an image.
 
-State: the image it starts from, and the parts that records have changed since.
+State: the base image, and the parts that records have changed since.
 In:  `replay(message, version)` for each record, in the order of the log.
 Out: `apply(provenance) -> MetadataImage`; and for publishers the names of what changed:
      `changed_topics`, `deleted_topics`, `changed_configs`.
-Invariants: the image it starts from is not touched. A record that cannot follow the state before it
-(a partition of no topic, say) raises `InconsistentMetadata`: the log is corrupt or we have a bug.
+Invariants: the base image is not modified. A record that does not fit the state before it (a
+partition of no topic, for example) raises `InconsistentMetadata`: the log is corrupt or there is a
+bug.
 Source: Kafka's `MetadataDelta.java`.
 """
 
@@ -29,11 +30,11 @@ class InconsistentMetadata(Exception):
 
 
 class MetadataDelta:
-    """Changes on top of `image`; see the module's text."""
+    """Changes on top of `image`."""
 
     def __init__(self, image: MetadataImage) -> None:
         self.image = image
-        # Topics by id: the new state, or None for a topic that was deleted.
+        # Topics by id: the new state, or None for a deleted topic.
         self.topics: dict[bytes, TopicImage | None] = {}
         # Partitions of each topic in `topics` that differ from the image.
         self.changed_partitions: dict[bytes, set[int]] = {}
@@ -42,15 +43,16 @@ class MetadataDelta:
         self.configs: dict[tuple[int, str], dict[str, str]] = {}
         self.features: dict[str, int] = {}
         self.next_producer_id: int | None = None
-        # Records of subjects that no machine reads yet, by a key of their subject; None: removed.
+        # Records of kinds that nothing here interprets yet, by a key of their subject; None:
+        # removed.
         self.kept: dict[Any, MetadataRecord | None] = {}
         self._ids_by_name: dict[str, bytes | None] = {}
 
-    # What publishers ask.
+    # Queries of publishers.
 
     @property
     def is_empty(self) -> bool:
-        """Did no record change anything? (No-op records do not.)"""
+        """Whether no record changed anything. (No-op records do not.)"""
         return not (
             self.topics
             or self.brokers
@@ -63,12 +65,12 @@ class MetadataDelta:
 
     @property
     def changed_topics(self) -> dict[bytes, TopicImage]:
-        """Topics made or changed, by id, as they are now."""
+        """Topics created or changed, by id, in their new state."""
         return {topic_id: topic for topic_id, topic in self.topics.items() if topic is not None}
 
     @property
     def deleted_topics(self) -> dict[bytes, TopicImage]:
-        """Topics of the image before that are gone, by id, as they were."""
+        """Topics of the base image that were deleted, by id, in their former state."""
         before = self.image.topics_by_id
         return {
             topic_id: before[topic_id]
@@ -84,7 +86,7 @@ class MetadataDelta:
     # Records.
 
     def replay(self, message: Any, version: int = 0) -> None:
-        """Take in one record."""
+        """Apply one record."""
         name = type(message).__name__
         handler = self._HANDLERS.get(name)
         if handler is not None:
@@ -92,12 +94,12 @@ class MetadataDelta:
             return
         keeper = _KEPT_RECORDS.get(name)
         if keeper is None:
-            raise InconsistentMetadata(f"a metadata record of the unknown kind {name}")
+            raise InconsistentMetadata(f"a metadata record of unknown kind: {name}")
         key, stays = keeper(message)
         self.kept[key] = MetadataRecord(message, version) if stays else None
 
     def apply(self, provenance: Provenance) -> MetadataImage:
-        """The image with all changes in; parts without change are the old image's own."""
+        """Return the image with all changes; unchanged parts are shared with the base image."""
         before = self.image
         return MetadataImage(
             provenance=provenance,
@@ -143,19 +145,19 @@ class MetadataDelta:
         return {name: level for name, level in merged.items() if level > 0}
 
     def note_deleted_name(self, name: str) -> None:
-        """The topic that was called so is gone (another one may have its name now)."""
+        """Record the deletion of a topic with this name (another one may have it now)."""
         self._ids_by_name[name] = None
 
-    # State as it is now.
+    # The current state.
 
     def topic(self, topic_id: bytes) -> TopicImage | None:
-        """The topic with this id, changes included."""
+        """Return the topic with this id, including changes."""
         if topic_id in self.topics:
             return self.topics[topic_id]
         return self.image.topics_by_id.get(topic_id)
 
     def _topic_to_change(self, topic_id: bytes) -> TopicImage:
-        """A copy of the topic whose `partitions` may be written to."""
+        """Return a copy of the topic whose `partitions` may be modified."""
         changed = self.topics.get(topic_id)
         if changed is not None:
             return changed
@@ -199,7 +201,7 @@ class MetadataDelta:
         self.topics[record.topic_id] = None
         self._ids_by_name[topic.name] = None
         self.changed_partitions.pop(record.topic_id, None)
-        # The configuration of a topic goes with it, without records of its own.
+        # The configuration of a topic is deleted with it, without records of its own.
         resource = (TOPIC_RESOURCE, topic.name)
         if resource in self.configs or resource in self.image.configs:
             self.configs[resource] = {}
@@ -254,7 +256,7 @@ class MetadataDelta:
         self.next_producer_id = record.next_producer_id
 
     def _replay_clear_elr(self, record: Any) -> None:
-        """KIP-966: forget the eligible leaders of one topic, or of all (an empty name)."""
+        """Clear the eligible leaders of one topic, or of all (an empty name; KIP-966)."""
         if not record.topic_name:
             for topic_id in {**self.image.topics_by_id, **self.topics}:
                 self._forget_eligible_leaders(topic_id)
@@ -279,7 +281,9 @@ class MetadataDelta:
             self.changed_partitions[topic_id].add(number)
 
     def _ignore(self, record: Any) -> None:
-        """No-op, transaction markers (their driver sees to them), and what ZooKeeper left."""
+        """Ignore no-op records, transaction markers (their driver handles
+        them), and ZooKeeper remnants.
+        """
 
     _HANDLERS: ClassVar[dict[str, Callable[[MetadataDelta, Any], None]]] = {
         "TopicRecord": _replay_topic,
@@ -306,7 +310,7 @@ class MetadataDelta:
 
 
 def _merged(before: dict[Any, Any], changes: dict[Any, Any]) -> dict[Any, Any]:
-    """`before` with `changes` on top, None removing; `before` itself when nothing changed."""
+    """Return `before` with `changes` applied, None removing; `before` itself if nothing changed."""
     if not changes:
         return before
     merged = dict(before)
@@ -323,7 +327,8 @@ def _quota_key(record: Any) -> tuple[Any, bool]:
     return ("quota", entity, record.key), not record.remove
 
 
-# Records whose subject no machine here reads yet: each kind's key, and whether the record stays.
+# Kinds of records that nothing here interprets yet: each kind's key, and whether the record is
+# kept.
 _KEPT_RECORDS: dict[str, Callable[[Any], tuple[Any, bool]]] = {
     "AccessControlEntryRecord": lambda record: (("acl", record.id), True),
     "RemoveAccessControlEntryRecord": lambda record: (("acl", record.id), False),
@@ -339,9 +344,9 @@ _KEPT_RECORDS: dict[str, Callable[[Any], tuple[Any, bool]]] = {
 
 
 def delta_between(before: MetadataImage, after: MetadataImage) -> MetadataDelta:
-    """What changed from one image to another: also when records were skipped (a snapshot).
+    """Return the changes from one image to another, even if records were skipped (a snapshot).
 
-    A topic that was deleted and made again under its name is both a deleted and a changed topic.
+    A topic that was deleted and recreated under its name is both a deleted and a changed topic.
     """
     delta = MetadataDelta(before)
     delta.topics = dict(_changed(before.topics_by_id, after.topics_by_id))
@@ -369,7 +374,7 @@ def delta_between(before: MetadataImage, after: MetadataImage) -> MetadataDelta:
 def _changed(
     before: Mapping[KeyT, ValueT], after: Mapping[KeyT, ValueT]
 ) -> Iterator[tuple[KeyT, ValueT | None]]:
-    """Entries that are new or different, and the keys that are gone with None."""
+    """Return new or different entries, and removed keys with None."""
     if before is after:
         return
     for key, value in after.items():

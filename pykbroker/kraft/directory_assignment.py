@@ -1,4 +1,6 @@
-"""The request in which a broker tells where its replicas are: grouped by directory, then topic."""
+"""The request in which a broker reports the directories of its replicas,
+grouped by directory and topic.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from pykbroker.protocol.messages.assign_replicas_to_dirs_request import (
 def assignment_request(
     broker_id: int, broker_epoch: int, placed: Mapping[tuple[bytes, int], bytes]
 ) -> AssignReplicasToDirsRequest:
-    """`placed` is (topic id, partition) -> directory id."""
+    """Build the request; `placed` maps (topic id, partition) to the directory id."""
     grouped: dict[bytes, dict[bytes, list[int]]] = {}
     for (topic_id, partition), directory in placed.items():
         grouped.setdefault(directory, {}).setdefault(topic_id, []).append(partition)

@@ -1,4 +1,4 @@
-"""The features that `storage format` finalises: from a release, and from single levels.
+"""The features that `storage format` finalises, from a release and from individual levels.
 
 In:  `--release-version` (a release or a metadata.version), `--feature NAME=LEVEL`, and whether the
      quorum is dynamic: kraft.version 1 keeps its voters in the log, version 0 in the configuration.
@@ -25,7 +25,7 @@ from pykbroker.kraft.storage_format import StorageError
 
 
 def parse_feature_levels(pairs: Iterable[str]) -> dict[str, int]:
-    """The levels of `NAME=LEVEL` texts. StorageError when a text is not of that form."""
+    """Parse `NAME=LEVEL` texts. Raises StorageError if a text does not have that form."""
     levels: dict[str, int] = {}
     for pair in pairs:
         name, equals, level = pair.partition("=")
@@ -47,7 +47,7 @@ def parse_feature_levels(pairs: Iterable[str]) -> dict[str, int]:
 def formatted_features(
     release_version: str | None, levels: Mapping[str, int], *, has_dynamic_quorum: bool
 ) -> dict[str, int]:
-    """The features to finalise. StorageError when they are unknown or contradict each other."""
+    """Return the features to finalise. Raises StorageError if they are unknown or contradictory."""
     if METADATA_VERSION in levels and release_version is not None:
         raise StorageError(
             f"Use --release-version instead of --feature {METADATA_VERSION}=X to avoid ambiguity."

@@ -1,12 +1,12 @@
 """The state of the cluster at one offset of the metadata log.
 
 State: topics (by name and by id), brokers, controllers, configs, features, the next producer id;
-and records of subjects that nothing here reads yet (ACLs, SCRAM, quotas, tokens), kept whole so
-that a snapshot loses nothing.
+and records of kinds that nothing here interprets yet (ACLs, SCRAM, quotas, tokens), kept unchanged
+so that a snapshot loses nothing.
 In:  built by `MetadataDelta.apply` only.
-Out: read by everybody; `records()` writes it down as a snapshot.
-Invariants: never changes once made. Parts that did not change are shared with the image before, so
-a change of one topic costs that topic and a shallow copy of the topic tables.
+Out: read everywhere; `records()` produces a snapshot.
+Invariants: immutable. Parts that did not change are shared with the previous image, so a change of
+one topic costs that topic and a shallow copy of the topic tables.
 Source: Kafka's `MetadataImage.java` and the classes beside it.
 """
 
@@ -41,7 +41,7 @@ NO_CONFIGS: Final[Mapping[str, str]] = {}
 
 
 class Provenance(NamedTuple):
-    """How far an image reaches: the last record in it. `offset` -1: none."""
+    """The last record in an image. `offset` -1: none."""
 
     offset: int
     epoch: int
@@ -111,34 +111,34 @@ class MetadataImage:
 
     @property
     def offset(self) -> int:
-        """The offset of the last record in this image; -1 when there is none."""
+        """The offset of the last record in this image; -1 if there is none."""
         return self.provenance.offset
 
     @property
     def metadata_version(self) -> int:
-        """The finalised level, the lowest that KRaft has while the log holds none."""
+        """The finalised level; the lowest level of KRaft while the log has none."""
         return self.features.get(METADATA_VERSION, MINIMUM_METADATA_VERSION)
 
     @property
     def has_eligible_leaders(self) -> bool:
-        """Is `eligible.leader.replicas.version` finalised at 1 (KIP-966)?"""
+        """Whether `eligible.leader.replicas.version` is finalised at 1 (KIP-966)."""
         return self.features.get(ELIGIBLE_LEADER_REPLICAS_VERSION, 0) > 0
 
     def topic(self, name: str) -> TopicImage | None:
-        """The topic called `name`."""
+        """Return the topic with this name."""
         return self.topics_by_name.get(name)
 
     def topic_by_id(self, topic_id: bytes) -> TopicImage | None:
-        """The topic with the id `topic_id`."""
+        """Return the topic with this id."""
         return self.topics_by_id.get(topic_id)
 
     def partition(self, name: str, partition: int) -> PartitionImage | None:
-        """The partition, None when there is no such topic or partition."""
+        """Return the partition, None if there is no such topic or partition."""
         topic = self.topics_by_name.get(name)
         return None if topic is None else topic.partitions.get(partition)
 
     def config(self, resource_type: int, name: str) -> Mapping[str, str]:
-        """Dynamic configuration of a resource; empty when nothing is set."""
+        """Return the dynamic configuration of a resource; empty if nothing is set."""
         return self.configs.get((resource_type, name), NO_CONFIGS)
 
     def topic_config(self, name: str) -> Mapping[str, str]:
@@ -162,9 +162,11 @@ class MetadataImage:
         return [broker for _, broker in sorted(self.brokers.items()) if not broker.fenced]
 
     def records(self) -> Iterator[MetadataRecord]:
-        """The records that make this image out of nothing, in the order of Kafka's snapshots."""
+        """Yield the records that build this image from scratch, in the order of
+        Kafka's snapshots.
+        """
         level = self.metadata_version
-        # metadata.version first: a reader needs it to make sense of what follows.
+        # metadata.version first: a reader needs it to interpret the rest.
         for name in sorted(self.features, key=lambda name: (name != METADATA_VERSION, name)):
             yield MetadataRecord(FeatureLevelRecord(name=name, feature_level=self.features[name]))
         for broker in self.brokers.values():

@@ -1,4 +1,4 @@
-"""Records of the controller cut into batches, and encoded, before they are appended.
+"""Encodes the controller's records and cuts them into batches, before they are appended.
 
 Source: Kafka's `QuorumController.java`, `BatchAccumulator.java`.
 """
@@ -13,13 +13,13 @@ from pykbroker.environment.slices import Breathe, go_on, paced
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.metadata_record_codec import encode_metadata_record
 
-# QuorumController.java: a decision that is not atomic is cut into batches of so many records.
+# QuorumController.java: a decision that is not atomic is cut into batches of this many records.
 MAX_RECORDS_PER_BATCH: Final = 10_000
 MAX_BATCH_BYTES: Final = 8 << 20
 
 
 class PreparedAppend(NamedTuple):
-    """Records and their bytes, in batches, the first of them for `base_offset`."""
+    """Records and their bytes, in batches; the first batch begins at `base_offset`."""
 
     base_offset: int
     chunks: list[list[tuple[MetadataRecord, bytes]]]
@@ -28,10 +28,10 @@ class PreparedAppend(NamedTuple):
 def cut_into_batches(
     records: Sequence[MetadataRecord], *, atomic: bool, breathe: Breathe = go_on
 ) -> list[list[tuple[MetadataRecord, bytes]]]:
-    """The records with their bytes, in batches; one batch when they must take effect together.
+    """Return the records with their bytes, in batches; one batch if they must take effect together.
     `breathe` is called between records (`environment/slices.py`).
 
-    KafkaError(POLICY_VIOLATION) when those are too many for one.
+    Raises KafkaError(POLICY_VIOLATION) if those are too many for one batch.
     """
     encoded = [(record, encode_metadata_record(record)) for record in paced(records, breathe)]
     if atomic:

@@ -1,4 +1,4 @@
-"""What a node begins with before it has read anything of the quorum: bootstrap records, voters.
+"""What a node starts from before it has read anything from the quorum: bootstrap records, voters.
 
 Functions over the configuration and the formatted directories.
 Source: Kafka's `BootstrapDirectory.java`, `QuorumConfig.java`.
@@ -22,9 +22,9 @@ from pykbroker.log.directories.partition_directories import parse_directory_name
 def bootstrap_of(
     config: BrokerConfig, files: Files, log: MetadataLog, latest: Snapshot | None
 ) -> list[MetadataRecord]:
-    """The records for an empty log: of the checkpoint that formatting left; empty without one.
+    """Return the records for an empty log, from the checkpoint of formatting; empty without one.
 
-    UnsupportedCluster: they finalise a feature that this node does not know.
+    Raises UnsupportedCluster if they finalise a feature that this node does not know.
     """
     records: list[MetadataRecord] = []
     if latest is not None and latest.id == BOOTSTRAP:
@@ -48,9 +48,10 @@ def bootstrap_of(
 def refuse_lost_metadata(
     config: BrokerConfig, files: Files, log: MetadataLog, bootstrap: list[MetadataRecord]
 ) -> None:
-    """A lone controller with an empty log knows no topic: its node would set all partitions aside.
+    """Refuse to start a lone controller with an empty log: it knows no
+    topics, so all partitions would be set aside.
 
-    StorageError: the log has lost its records, or was never formatted.
+    Raises StorageError if the log has lost its records or was never formatted.
     """
     for log_directory in config.log_directories:
         if not files.is_dir(log_directory):
@@ -68,10 +69,11 @@ def refuse_lost_metadata(
 
 
 def static_voters(config: BrokerConfig, local: VoterNode, latest: Snapshot | None) -> VoterSet:
-    """controller.quorum.voters: `1@host:9093`; they hold while kraft.version is 0.
+    """Return the voters of controller.quorum.voters (`1@host:9093`), which
+    apply while kraft.version is 0.
 
-    A controller that has neither these nor a bootstrap server other than itself is a quorum of its
-    own, unless it was formatted for a quorum of others (`--no-initial-controllers`).
+    A controller that has neither these nor another bootstrap server is a quorum by itself, unless
+    it was formatted to join an existing quorum (`--no-initial-controllers`).
     """
     nodes: list[VoterNode] = []
     if latest is not None and latest.kraft_version > 0 and latest.voters is None:

@@ -6,11 +6,11 @@
       quorum-state                                  epoch, vote, leader (quorum_state.py)
       partition.metadata                            the fixed topic id AAAAAAAAAAAAAAAAAAAAAQ
 
-State: the partition's log; the ids of the snapshots that are there.
-In:    batches that are built with their offsets and epoch already; snapshots; what to clean.
-Out:   batches in the order of the log, decoded; LogDirFailure when the disk fails.
-Invariants: at least one snapshot reaches up to the start of the log, so that log and snapshots
-together always hold everything.
+State: the partition's log; the ids of the existing snapshots.
+In:    complete batches with offsets and epoch; snapshots; cleaning requests.
+Out:   batches in log order, decoded; LogDirFailure on disk errors.
+Invariants: at least one snapshot reaches the start of the log, so that log and snapshots together
+are always complete.
 Source: Kafka's `KafkaRaftLog.java`, `MetadataLogConfig.java`.
 """
 
@@ -84,14 +84,15 @@ class LogBatch(NamedTuple):
 
 
 class MetadataLog:
-    """See the module's text."""
+    """The log of the metadata quorum on disk, with its snapshots."""
 
     def __init__(
         self, files: Files, directory: str, config: BrokerConfig, now_ms: int, *, is_clean: bool
     ) -> None:
-        """Open `directory` (`…/__cluster_metadata-0`); an unclean one is checked as a whole.
+        """Open `directory` (`…/__cluster_metadata-0`); after an unclean
+        shutdown all of it is checked.
 
-        CorruptMetadataLog when there is damage with committed records behind it.
+        Raises CorruptMetadataLog if committed records follow the damage.
         """
         self.files = files
         self.directory = directory
@@ -99,7 +100,7 @@ class MetadataLog:
         self._retention_ms: int = config.metadata_max_retention_ms
         self.chores = Chores()
         self.snapshots = self._recover_snapshots()
-        # What the newest snapshot holds is not read again: no need to check it.
+        # Records in the newest snapshot are not read again, so they need no check.
         latest = self.latest_snapshot_id()
         snapshot_offset = 0 if latest is None else latest.offset
         check_metadata_log(files, directory, snapshot_offset, is_clean=is_clean)
@@ -118,7 +119,8 @@ class MetadataLog:
         except OffsetsOutOfPlace as fault:
             raise CorruptMetadataLog(f"{fault}: restore the file from a copy") from fault
         if latest is not None and self.log.log_end_offset < latest.offset:
-            # Kafka's KafkaRaftLog.truncateToLatestSnapshot: what the log has is older than that.
+            # As in Kafka's KafkaRaftLog.truncateToLatestSnapshot: the log's contents are older than
+            # the snapshot.
             self.log.truncate_fully_and_start_at(latest.offset)
         path = f"{directory}/{PARTITION_METADATA}"
         if not files.exists(path):
@@ -128,7 +130,9 @@ class MetadataLog:
 
     @property
     def end(self) -> LogEnd:
-        """The epoch of the last record (a snapshot's, when the log is empty) and the end offset."""
+        """Return the epoch of the last record (the snapshot's if the log is
+        empty) and the end offset.
+        """
         end_offset = self.log.next_offset
         latest = self.latest_snapshot_id()
         if latest is not None and latest.offset == end_offset:
@@ -138,11 +142,13 @@ class MetadataLog:
 
     @property
     def start_offset(self) -> int:
-        """The first offset that the log holds; what is before it is in a snapshot."""
+        """The first offset in the log; earlier records are in a snapshot."""
         return self.log.log_start_offset
 
     def end_of_epoch(self, epoch: int) -> LogEnd:
-        """Where the largest epoch not above `epoch` ends: what a replica with `epoch` agrees to."""
+        """Return the end of the largest epoch not above `epoch`, up to which
+        a replica with `epoch` agrees.
+        """
         found, end_offset = self.log.end_offset_for_epoch(epoch)
         if found < 0:
             return self.end
@@ -152,44 +158,47 @@ class MetadataLog:
         return LogEnd(found, end_offset)
 
     def truncation_offset(self, epoch: int, end_offset: int) -> int:
-        """Where to cut this log, when the leader's has `epoch` only up to `end_offset`."""
+        """Return where to cut this log if the leader's has `epoch` only up to `end_offset`."""
         if epoch == 0:
             return min(end_offset, self.end.offset)
         mine = self.end_of_epoch(epoch)
         return min(mine.offset, end_offset) if mine.epoch == epoch else mine.offset
 
     def truncate_to(self, offset: int) -> None:
-        """Cut everything from `offset` on. LogDirFailure on a bad disk."""
+        """Cut everything from `offset` on. Raises LogDirFailure on disk errors."""
         self.log.truncate_to(offset)
 
     def begin_at(self, snapshot_id: SnapshotId) -> None:
-        """Drop the log: a snapshot that reaches beyond its end takes its place."""
+        """Drop the log, because a snapshot that reaches beyond its end replaces it."""
         self.log.truncate_fully_and_start_at(snapshot_id.offset)
         for old in [at for at in self.snapshots if at < snapshot_id]:
             self.snapshots.remove(old)
             self.files.unlink(f"{self.directory}/{old.file_name}")
 
     def append(self, batch: Buffer, now_ms: int) -> None:
-        """Write a batch whose offsets follow the end of the log. LogDirFailure on a bad disk."""
+        """Write a batch whose offsets follow the end of the log. Raises
+        LogDirFailure on disk errors.
+        """
         outcome = self.log.append_as_follower(batch, now_ms)
         if outcome.error:
-            raise RuntimeError(f"a metadata batch was refused: {outcome.error_message}")
+            raise RuntimeError(f"a metadata batch was rejected: {outcome.error_message}")
         self.log.write_pending()
 
     def prepare_flush(self) -> FlushJob | None:
-        """The fsync that makes everything written durable; None when it is already.
+        """Return the fsync that makes everything written durable; None if it already is.
 
-        A start after a crash checks and indexes at least the last segment again (its recovery point
-        is the newest snapshot, as is told to `open_log`): until a roll or a clean stop its indexes
-        need no fsync, and a node at rest has one each no-op record, not three.
+        A start after a crash always checks and reindexes at least the last segment (its recovery
+        point is the newest snapshot, as passed to `open_log`). Until a roll or a clean shutdown its
+        indexes therefore need no fsync, and an idle node does one fsync per no-op record, not
+        three.
         """
         return self.log.prepare_flush(active_indexes=False)
 
     def batches(self, offset: int, end_offset: int) -> Iterator[LogBatch]:
-        """The batches from `offset` up to `end_offset` (exclusive), decoded.
+        """Yield the batches from `offset` up to `end_offset` (exclusive), decoded.
 
-        CorruptMetadataLog when one of them is damaged: better no node than one that knows a cluster
-        that never was.
+        Raises CorruptMetadataLog if one of them is damaged: a node with wrong metadata is worse
+        than none.
         """
         try:
             yield from self._batches(offset, end_offset)
@@ -210,14 +219,14 @@ class MetadataLog:
                 yield decode_log_batch(header, batch)
 
     def close(self) -> None:
-        """Everything on disk, cleanly."""
+        """Close the log cleanly, with everything on disk."""
         self.log.flush()
         self.log.close()
 
     # The quorum's state.
 
     def read_election(self) -> ElectionState | None:
-        """What the quorum-state file says; None when there is none."""
+        """Read the quorum-state file; None if there is none."""
         path = f"{self.directory}/{QUORUM_STATE_FILE}"
         if not self.files.exists(path):
             return None
@@ -233,24 +242,24 @@ class MetadataLog:
     # Snapshots.
 
     def latest_snapshot_id(self) -> SnapshotId | None:
-        """The newest snapshot, the bootstrap checkpoint included."""
+        """Return the id of the newest snapshot, including the bootstrap checkpoint."""
         return self.snapshots[-1] if self.snapshots else None
 
     def read_snapshot(self, snapshot_id: SnapshotId) -> Snapshot:
-        """Load a snapshot. CorruptSnapshot when it is damaged."""
+        """Load a snapshot. Raises CorruptSnapshot if it is damaged."""
         content = self.files.read_file(f"{self.directory}/{snapshot_id.file_name}")
         return decode_snapshot(snapshot_id, content)
 
     def snapshot_size(self, snapshot_id: SnapshotId) -> int:
-        """Bytes of a snapshot file."""
+        """Return the size of a snapshot file in bytes."""
         return self.files.size(f"{self.directory}/{snapshot_id.file_name}")
 
     def read_snapshot_slice(self, snapshot_id: SnapshotId, position: int, length: int) -> bytes:
-        """A part of a snapshot file."""
+        """Read a part of a snapshot file."""
         return self.files.read_range(f"{self.directory}/{snapshot_id.file_name}", position, length)
 
     def write_snapshot(self, snapshot_id: SnapshotId, batches: Iterator[bytearray]) -> int:
-        """Write a snapshot durably; answers its size. Blocks: call it from a thread."""
+        """Write a snapshot durably; return its size. It blocks, so call it in a thread."""
         path = f"{self.directory}/{snapshot_id.file_name}"
         partial = path.removesuffix(".checkpoint") + PARTIAL_SUFFIX
         content = b"".join(batches)
@@ -261,13 +270,13 @@ class MetadataLog:
         return len(content)
 
     def snapshot_written(self, snapshot_id: SnapshotId) -> None:
-        """`write_snapshot` has ended: the snapshot counts from now on."""
+        """Register a snapshot after `write_snapshot` has returned."""
         if snapshot_id not in self.snapshots:
             self.snapshots.append(snapshot_id)
             self.snapshots.sort()
 
     def _recover_snapshots(self) -> list[SnapshotId]:
-        """The snapshots in the directory, oldest first; unfinished ones are removed."""
+        """Return the snapshots in the directory, oldest first; remove unfinished ones."""
         if not self.files.is_dir(self.directory):
             return []
         found = []
@@ -283,9 +292,9 @@ class MetadataLog:
     # Cleaning.
 
     def clean(self, now_ms: int, high_watermark: int) -> bool:
-        """Drop old snapshots, and the log that the next one holds, by size and by age.
+        """Delete old snapshots, and the log covered by the next one, by size and by age.
 
-        metadata.max.retention.bytes and metadata.max.retention.ms; the newest snapshot stays.
+        metadata.max.retention.bytes and metadata.max.retention.ms; the newest snapshot is kept.
         """
         cleaned = False
         while len(self.snapshots) >= 2 and self._is_due(self.snapshots[0], now_ms):
@@ -305,7 +314,7 @@ class MetadataLog:
         return now_ms - self.files.modified_ms(path) > self._retention_ms
 
     def _delete_before(self, keep: SnapshotId, now_ms: int, high_watermark: int) -> bool:
-        """Let log and snapshots begin with `keep`."""
+        """Delete everything before the snapshot `keep`."""
         if keep == BOOTSTRAP or keep.offset > high_watermark:
             return False
         if self.log.advance_log_start_offset(keep.offset):
@@ -318,7 +327,9 @@ class MetadataLog:
 
 
 def decode_log_batch(header: BatchHeader, batch: memoryview) -> LogBatch:
-    """A batch of the metadata log. CorruptBatch when its checksum or its records are wrong."""
+    """Decode a batch of the metadata log. Raises CorruptBatch if its checksum
+    or its records are wrong.
+    """
     if not check_crc(batch):
         raise CorruptBatch(f"the batch at offset {header.base_offset} fails its checksum")
     records: list[MetadataRecord] = []

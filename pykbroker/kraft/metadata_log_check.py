@@ -1,17 +1,17 @@
-"""The check of the metadata log before its recovery: is there damage with records behind it?
+"""Checks the metadata log before its recovery for damage that is followed by valid records.
 
-Recovery cuts a log at the first batch that is not valid. Behind a crash that is the torn end of
-what was not synced. In the middle of the log it would cost metadata that was committed: topics
-would be forgotten and their partitions set aside. So a start is refused where
+Recovery cuts a log at the first invalid batch. After a crash that is normally the torn end of
+unsynced data. In the middle of the log it would lose committed metadata: topics would be forgotten
+and their partitions set aside. So startup fails in this case:
 
     valid ... | bad bytes | a valid batch of the same or a later epoch
                            (and the newest snapshot does not hold that batch)
 
-A hole of bytes that were never written (zeros) is no damage: a power failure leaves it where the
-disk wrote what came later first. None of that was answered, and recovery cuts it.
+A hole of bytes that were never written (zeros) is not damage: a power failure leaves one if the
+disk wrote later data first. None of that data was acknowledged, and recovery cuts it.
 
-In:  the directory, the offset up to which the newest snapshot reaches, whether the stop was clean
-     (then recovery does not look below that offset, and neither does the check).
+In:  the directory, the end offset of the newest snapshot, whether the shutdown was clean (then
+     recovery does not read below that offset, and neither does the check).
 Out: CorruptMetadataLog.
 """
 
@@ -36,18 +36,18 @@ _SECTOR_BYTES: Final = 512
 _MAGIC: Final = 2
 _INDEX_ENTRY: Final = struct.Struct(">ii")  # offset relative to the base, position
 
-# Where a batch may begin: an offset below 2^48, a length below 2^24, any epoch, magic 2.
+# Possible starts of a batch: an offset below 2^48, a length below 2^24, any epoch, magic 2.
 _MAYBE_BATCH = re.compile(rb"(?=\0\0.{6}\0.{3}.{4}\x02)", re.DOTALL)
 
 
 class CorruptMetadataLog(Exception):
-    """Metadata that was committed cannot be read any more: the text is one line for the user."""
+    """Committed metadata cannot be read any more; the text is one line for the user."""
 
 
 class _Place(NamedTuple):
-    """A place in the log: which offset comes next (-1: any), the epochs of the two batches before.
+    """A place in the log: the next offset (-1: any), and the epochs of the two previous batches.
 
-    The epoch of a batch is outside of its checksum: the last one may be what is damaged.
+    The epoch of a batch is not covered by its checksum, so the last epoch may be damaged.
     """
 
     path: str
@@ -60,9 +60,9 @@ class _Place(NamedTuple):
 def check_metadata_log(
     files: Files, directory: str, snapshot_offset: int, *, is_clean: bool
 ) -> None:
-    """Raise CorruptMetadataLog when recovery would cut committed records out of the log.
+    """Raise CorruptMetadataLog if recovery would cut committed records out of the log.
 
-    What lies below `snapshot_offset` is in a snapshot: losing it from the log loses nothing.
+    Records below `snapshot_offset` are in a snapshot, so losing them from the log loses nothing.
     """
     if not files.is_dir(directory):
         return
@@ -100,14 +100,14 @@ def check_metadata_log(
             f"{damage.path}: the batch at position {damage.position} (offset "
             f"{damage.next_offset}) is damaged, but committed records follow from offset "
             f"{header.base_offset} on (position {at} of {path}): restore the file from a copy; "
-            f"truncating it at position {damage.position} gives those records up"
+            f"truncating it at position {damage.position} discards those records"
         )
 
 
 def _indexed_position(files: Files, path: str, offset: int) -> int:
-    """Where the offset index says that a batch at or before `offset` begins; 0 where it does not.
+    """Return the indexed position of a batch at or before `offset`; 0 if there is none.
 
-    A position that is wrong looks like damage: it is taken only if a batch with that offset is
+    A wrong position would look like damage, so it is used only if a batch with that offset is
     there.
     """
     base = int(path[-24:-4])
@@ -129,7 +129,7 @@ def _indexed_position(files: Files, path: str, offset: int) -> int:
 
 
 def _walk(file: OpenFile, place: _Place) -> _Place:
-    """The first place, from `place` on, that does not continue the log; the end when all does."""
+    """Return the first place from `place` on that does not continue the log, or its end."""
     position, next_offset, epoch, epoch_before = place[1:]
     chunk, start = memoryview(b""), position
     while position < file.size:
@@ -149,7 +149,7 @@ def _walk(file: OpenFile, place: _Place) -> _Place:
 
 
 def _batch_in(content: memoryview) -> BatchHeader | None:
-    """The header of the sound batch that `content` begins with, None when there is none."""
+    """Return the header of the intact batch at the start of `content`, None if there is none."""
     if len(content) < RECORD_BATCH_OVERHEAD:
         return None
     header = unpack_header(content)
@@ -162,7 +162,7 @@ def _batch_in(content: memoryview) -> BatchHeader | None:
 
 
 def _batch_at(file: OpenFile, position: int) -> BatchHeader | None:
-    """The header of the sound batch at `position`, None when there is none."""
+    """Return the header of the intact batch at `position`, None if there is none."""
     start = file.pread(RECORD_BATCH_OVERHEAD, position)
     if len(start) < RECORD_BATCH_OVERHEAD:
         return None
@@ -175,9 +175,11 @@ def _batch_at(file: OpenFile, position: int) -> BatchHeader | None:
 def _next_valid(
     file: OpenFile, position: int, damage: _Place, snapshot_offset: int
 ) -> tuple[int, BatchHeader] | None:
-    """The first valid batch from `position` on that is in no snapshot, and where it begins."""
+    """Find the first valid batch from `position` on that is in no snapshot;
+    return it and its position.
+    """
     while position < file.size:
-        # Chunks overlap by the bytes that the pattern looks at.
+        # Chunks overlap by the length of the pattern.
         chunk = file.pread(_CHUNK_BYTES + RECORD_BATCH_OVERHEAD, position)
         for match in _MAYBE_BATCH.finditer(chunk):
             if match.start() >= _CHUNK_BYTES:
@@ -196,7 +198,7 @@ def _next_valid(
 
 
 def _is_unwritten(file: OpenFile, start: int, end: int) -> bool:
-    """Are there bytes between that were never written: a whole header, or a sector of zeros?"""
+    """Return whether there are unwritten bytes between: a whole header, or a sector of zeros."""
     if start == end:
         return False
     head = file.pread(min(RECORD_BATCH_OVERHEAD, end - start), start)

@@ -15,7 +15,7 @@ from pykbroker.protocol.primitives import DecodeError, put_uvarint, read_uvarint
 
 FRAME_VERSION: Final = 1
 
-# Record type (API_KEY of the message) -> module and class; loaded when first met.
+# Record type (API_KEY of the message) -> module and class; loaded on first use.
 _KINDS: Final = {
     0: ("register_broker_record", "RegisterBrokerRecord"),
     1: ("unregister_broker_record", "UnregisterBrokerRecord"),
@@ -49,7 +49,7 @@ _loaded: dict[int, Any] = {}
 
 
 def record_class(kind: int) -> Any:
-    """The message class of a record type. DecodeError when there is no such type."""
+    """Return the message class of a record type. Raises DecodeError for an unknown type."""
     found = _loaded.get(kind)
     if found is None:
         if kind not in _KINDS:
@@ -61,7 +61,7 @@ def record_class(kind: int) -> Any:
 
 
 def encode_metadata_record(record: MetadataRecord) -> bytes:
-    """The value bytes of a record."""
+    """Encode a record as value bytes."""
     message = record.message
     value = bytearray((FRAME_VERSION,))
     put_uvarint(value, message.API_KEY)
@@ -71,7 +71,7 @@ def encode_metadata_record(record: MetadataRecord) -> bytes:
 
 
 def decode_metadata_record(value: bytes | memoryview) -> MetadataRecord:
-    """The record of these value bytes. DecodeError when they are none."""
+    """Decode value bytes to a record. Raises DecodeError if they are invalid."""
     frame_version, pos = read_uvarint(value, 0)
     if frame_version != FRAME_VERSION:
         raise DecodeError(f"metadata records of the frame version {frame_version} are unknown")
@@ -79,5 +79,5 @@ def decode_metadata_record(value: bytes | memoryview) -> MetadataRecord:
     version, pos = read_uvarint(value, pos)
     message, pos = record_class(kind).decode(value, pos, version)
     if pos != len(value):
-        raise DecodeError(f"{len(value) - pos} bytes left over behind a metadata record")
+        raise DecodeError(f"{len(value) - pos} bytes left over after a metadata record")
     return MetadataRecord(message, version)

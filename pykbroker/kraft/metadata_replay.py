@@ -6,9 +6,10 @@
 State: `stable`, the image that may be published; the delta of the records replayed since; the
 records of a transaction that has not ended.
 In:  `replay(records, ...)`, in the order of the log.
-Out: steps from one stable image to the next; `latest`, the image with an open transaction in it.
-Invariants: what a transaction changes is in no stable image before its end; an aborted transaction
-leaves nothing. InconsistentMetadata: the markers do not match, or a record does not fit.
+Out: steps from one stable image to the next; `latest`, the image including an open transaction.
+Invariants: the changes of a transaction are in no stable image before its end; an aborted
+transaction leaves no trace. InconsistentMetadata: the markers do not match, or a record does not
+fit.
 Source: Kafka's `MetadataBatchLoader.java`, `OffsetControlManager.java`.
 """
 
@@ -26,14 +27,14 @@ from pykbroker.protocol.messages.end_transaction_record import EndTransactionRec
 
 
 class Step(NamedTuple):
-    """From one stable image to the next one."""
+    """A step from one stable image to the next."""
 
     delta: MetadataDelta
     image: MetadataImage
 
 
 class MetadataReplay:
-    """See the module's text."""
+    """Replays the metadata log on top of an image."""
 
     def __init__(self, image: MetadataImage) -> None:
         self.stable = image
@@ -44,11 +45,11 @@ class MetadataReplay:
 
     @property
     def in_transaction(self) -> bool:
-        """Is a metadata transaction open? Its records are not in `stable`."""
+        """Whether a metadata transaction is open. Its records are not in `stable`."""
         return self._open is not None
 
     def copy(self) -> MetadataReplay:
-        """A second replay from the same place on; outside a transaction this costs nothing."""
+        """Return a second replay from the same place; outside a transaction this costs nothing."""
         twin = MetadataReplay(self.stable)
         twin._provenance = self._provenance
         if self._open is not None:
@@ -62,9 +63,9 @@ class MetadataReplay:
     def replay(
         self, records: Sequence[MetadataRecord], base_offset: int, epoch: int, timestamp_ms: int
     ) -> list[Step]:
-        """Take in records, the first of them at `base_offset`.
+        """Apply records, the first of them at `base_offset`.
 
-        Returns the steps that end before a transaction inside of `records` begins; `seal` gives the
+        Returns the steps that end before a transaction inside `records` begins; `seal` returns the
         one that ends with them.
         """
         steps: list[Step] = []
@@ -91,7 +92,7 @@ class MetadataReplay:
         return steps
 
     def advance(self, provenance: Provenance) -> None:
-        """The log reaches this far now; control records in it change no metadata."""
+        """Record that the log reaches this far; control records change no metadata."""
         self._provenance = provenance
 
     def _leave_transaction(self) -> None:
@@ -100,7 +101,9 @@ class MetadataReplay:
         self._open = None
 
     def seal(self) -> Step | None:
-        """Make all that was replayed the stable image; None inside a transaction."""
+        """Make everything replayed the stable image and return the step; None
+        inside a transaction.
+        """
         return None if self._open is not None else self._step()
 
     def _step(self) -> Step:
@@ -110,7 +113,7 @@ class MetadataReplay:
         return Step(delta, self.stable)
 
     def latest(self) -> MetadataImage:
-        """The image with everything in it, an open transaction too."""
+        """The image with everything replayed, including an open transaction."""
         if self._open is None and self._delta.is_empty:
             return self.stable
         return self._delta.apply(self._provenance)

@@ -1,12 +1,12 @@
-"""Snapshots of the metadata: `<offset>-<epoch>.checkpoint` files beside the metadata log.
+"""Metadata snapshots: `<offset>-<epoch>.checkpoint` files beside the metadata log.
 
     00000000000000012345-0000000007.checkpoint     everything below offset 12345, epoch 7
       control batch   SnapshotHeader, and from kraft.version 1 KRaftVersion and KRaftVoters
       batches         the records of the image
-      control batch   SnapshotFooter: without it the snapshot was never finished
+      control batch   SnapshotFooter: without it the snapshot is incomplete
 
-Offsets inside count from 0 and mean nothing. `00000000000000000000-0000000000` is what `storage
-format` leaves: its records are not in effect until a controller has written them to the log.
+Offsets inside count from 0 and have no meaning. `00000000000000000000-0000000000` is written by
+`storage format`: its records take effect when a controller has written them to the log.
 A snapshot is written under the suffix `.part`, synced, made read only, and renamed.
 Source: Kafka's `Snapshots.java`, `RecordsSnapshotWriter.java`, `RaftSnapshotWriter.java`.
 """
@@ -42,11 +42,11 @@ _NAME = re.compile(r"(\d{20})-(\d{10})\.checkpoint\Z").match
 
 
 class CorruptSnapshot(Exception):
-    """A snapshot file that cannot be read whole."""
+    """A snapshot file is incomplete or damaged."""
 
 
 class SnapshotId(NamedTuple):
-    """Which records a snapshot holds: all below `offset`, the last of them of `epoch`."""
+    """Identifies the records in a snapshot: all below `offset`, the last of them in `epoch`."""
 
     offset: int
     epoch: int
@@ -58,7 +58,7 @@ class SnapshotId(NamedTuple):
 
     @classmethod
     def from_file_name(cls, name: str) -> SnapshotId | None:
-        """The id in a file's name; None when it is no snapshot."""
+        """Parse a file name; None if it is not that of a snapshot."""
         match = _NAME(name)
         return None if match is None else cls(int(match[1]), int(match[2]))
 
@@ -67,7 +67,7 @@ BOOTSTRAP: Final = SnapshotId(0, 0)
 
 
 class Snapshot(NamedTuple):
-    """What a snapshot file holds."""
+    """The contents of a snapshot file."""
 
     id: SnapshotId
     last_contained_log_timestamp_ms: int
@@ -85,7 +85,9 @@ def encode_snapshot(
     last_contained_log_timestamp_ms: int,
     now_ms: int,
 ) -> Iterator[bytearray]:
-    """The batches of a snapshot file, one after the other: a large image need not be in memory."""
+    """Yield the batches of a snapshot file, one after another, so that a
+    large image need not be in memory.
+    """
     header: list[SnapshotHeaderRecord | KRaftVersionRecord | VotersRecord]
     header = [SnapshotHeaderRecord(last_contained_log_timestamp=last_contained_log_timestamp_ms)]
     if kraft_version > 0:
@@ -105,7 +107,7 @@ def encode_snapshot(
 
 
 def decode_snapshot(snapshot_id: SnapshotId, content: bytes) -> Snapshot:
-    """What the bytes of a snapshot file hold. CorruptSnapshot when they are not a whole one."""
+    """Decode a snapshot file. Raises CorruptSnapshot if it is incomplete or damaged."""
     timestamp, kraft_version = -1, 0
     voters: VoterSet | None = None
     records: list[MetadataRecord] = []

@@ -1,11 +1,11 @@
-"""When this node writes a snapshot of the metadata, and when old ones and the log before them go.
+"""Writes metadata snapshots, and deletes old ones and the log before them.
 
-    committed bytes or time since the last one are enough --> a snapshot of the published image is
+    enough committed bytes or time since the last one    --> a snapshot of the published image is
                                                               written in a thread
     written, and once a minute                            --> old snapshots and log are deleted
 
 State: when the last snapshot was taken; whether one is being written.
-In:    `on_commit`, a timer. Out: files beside the metadata log; `on_fatal` when the disk fails.
+In:    `on_commit`, a timer. Out: files beside the metadata log; `on_fatal` if the disk fails.
 Source: Kafka's `SnapshotGenerator.java`, `KafkaRaftClient.maybeClean`.
 """
 
@@ -22,14 +22,14 @@ from pykbroker.kraft.metadata_snapshot import SnapshotId, encode_snapshot
 from pykbroker.kraft.publisher import MetadataLoader
 from pykbroker.kraft.raft.raft_driver import RaftDriver
 
-# KafkaRaftClient.java: old snapshots are looked for once a minute.
+# KafkaRaftClient.java: old snapshots are checked once a minute.
 CLEAN_INTERVAL_MS = 60_000
 
 _log = logging.getLogger(__name__)
 
 
 class MetadataSnapshots:
-    """See the module's text."""
+    """Writes and cleans the metadata snapshots of one node."""
 
     def __init__(
         self,
@@ -56,17 +56,19 @@ class MetadataSnapshots:
         self._timer: Timer | None = None
 
     def start(self) -> None:
-        """Clean from now on."""
+        """Start cleaning."""
         self._timer = self._scheduler.call_later(CLEAN_INTERVAL_MS, self._clean_again)
 
     def stop(self) -> None:
-        """Write and clean no more."""
+        """Stop writing and cleaning."""
         self._stopped = True
         if self._timer is not None:
             self._timer.cancel()
 
     def on_commit(self) -> None:
-        """metadata.log.max.record.bytes.between.snapshots, metadata.log.max.snapshot.interval.ms"""
+        """Write a snapshot when metadata.log.max.record.bytes.between.snapshots or
+        metadata.log.max.snapshot.interval.ms is exceeded.
+        """
         if self._is_writing or self._stopped or self._loader.in_transaction:
             return
         interval_ms = self._max_interval_ms
@@ -112,7 +114,7 @@ class MetadataSnapshots:
         self._threads.run(job).on_resolved(written)
 
     def clean(self) -> None:
-        """Drop old snapshots and the log before them."""
+        """Delete old snapshots and the log before them."""
         if self._stopped:
             return
         now_ms, log = self._now_ms(), self._raft.log

@@ -1,9 +1,9 @@
-"""The features of a cluster: which levels this broker can serve, and what each level changes.
+"""The features of a cluster: the levels that this broker supports, and what each level changes.
 
-`metadata.version` says in which versions the records of the metadata log are written; the other
-features switch behaviour of brokers. A feature that is not built here is not supported at all
-(level 0): a cluster that has finalised it must not be served by this broker, and an Apache
-controller refuses its registration for the same reason.
+`metadata.version` determines the versions of the records in the metadata log; the other features
+switch behaviour of brokers. A feature that is not implemented here is not supported at all (level
+0): this broker must not serve a cluster that has finalised it, and an Apache controller rejects its
+registration for the same reason.
 
 Source of the levels: Kafka's `MetadataVersion.java` and `KRaftVersion.java`.
 """
@@ -33,7 +33,7 @@ _NO_EPOCH_BUMP_ON_ISR_SHRINK: Final = 12
 _CORDONED_LOG_DIRECTORIES: Final = 30
 _CONTROLLER_UNREGISTRATION: Final = 33
 
-# Levels that brought something into the metadata that those below cannot express.
+# Levels that introduced metadata which lower levels cannot express.
 _METADATA_CHANGED: Final = frozenset({7, 8, 11, 13, 14, 15, 17, 23, 30, 32, 33})
 
 _NAMES: Final = {
@@ -68,7 +68,7 @@ _NAMES: Final = {
 
 
 class VersionRange(NamedTuple):
-    """The levels of a feature that a node can serve, both ends included."""
+    """The levels of a feature that a node supports, inclusive."""
 
     min: int
     max: int
@@ -77,7 +77,7 @@ class VersionRange(NamedTuple):
         return isinstance(level, int) and self.min <= level <= self.max
 
 
-# What a node of this version registers. In alphabetical order: it is the order on the wire.
+# What a node of this version registers, in alphabetical order, which is the order on the wire.
 SUPPORTED_FEATURES: Final[dict[str, VersionRange]] = {
     ELIGIBLE_LEADER_REPLICAS_VERSION: VersionRange(0, LATEST_ELIGIBLE_LEADER_REPLICAS_VERSION),
     KRAFT_VERSION: VersionRange(0, LATEST_KRAFT_VERSION),
@@ -94,7 +94,7 @@ FORMATTED_FEATURES: Final[dict[str, int]] = {
 }
 
 
-# Every feature of Kafka 4.4. Those that are not built here are at level 0.
+# Every feature of Kafka 4.4. Those that are not implemented here are at level 0.
 KNOWN_FEATURES: Final = (
     ELIGIBLE_LEADER_REPLICAS_VERSION,
     "group.version",
@@ -107,12 +107,14 @@ KNOWN_FEATURES: Final = (
 
 
 def metadata_version_name(level: int) -> str:
-    """`4.4-IV2` for 33, as Kafka's tools print it."""
+    """Return the name of a level as Kafka's tools print it: `4.4-IV2` for 33."""
     return _NAMES.get(level, str(level))
 
 
 def metadata_version_level(name: str) -> int | None:
-    """Return the level of `3.9-IV0`, or of a release (`3.9`, `3.9.1`): its last. None: unknown."""
+    """Return the level of `3.9-IV0`, or the last level of a release (`3.9`,
+    `3.9.1`); None if unknown.
+    """
     segments = name.split(".")
     wanted = ".".join(segments[:2])
     levels = [
@@ -122,54 +124,54 @@ def metadata_version_level(name: str) -> int | None:
 
 
 def metadata_version_names() -> list[str]:
-    """Every metadata.version that this version serves and formats, the oldest first."""
+    """Return every metadata.version that this version supports, oldest first."""
     return list(_NAMES.values())
 
 
 def metadata_changes_between(lower: int, higher: int) -> bool:
-    """Would metadata of the level `higher` lose something at the level `lower`?"""
+    """Return whether a downgrade from level `higher` to level `lower` may lose metadata."""
     return any(lower < level <= higher for level in _METADATA_CHANGED)
 
 
 def supports_controller_unregistration(level: int) -> bool:
-    """KIP-1312: a controller can be removed from the registered ones."""
+    """Return whether a controller can be unregistered (KIP-1312)."""
     return level >= _CONTROLLER_UNREGISTRATION
 
 
 def supports_transactions(level: int) -> bool:
-    """KIP-868: several batches of records that take effect together."""
+    """Return whether several batches of records can take effect together (KIP-868)."""
     return level >= _TRANSACTIONS
 
 
 def supports_controller_registration(level: int) -> bool:
-    """KIP-919: controllers register in the log as brokers do."""
+    """Return whether controllers register in the log, as brokers do (KIP-919)."""
     return level >= _CONTROLLER_REGISTRATION
 
 
 def supports_directory_assignment(level: int) -> bool:
-    """KIP-858: partitions are assigned to log directories."""
+    """Return whether partitions are assigned to log directories (KIP-858)."""
     return level >= FIRST_DIRECTORY_ASSIGNMENT
 
 
 def supports_cordoned_directories(level: int) -> bool:
-    """KIP-1066: log directories that get no new partitions."""
+    """Return whether log directories can be excluded from new partitions (KIP-1066)."""
     return level >= _CORDONED_LOG_DIRECTORIES
 
 
 def bumps_epoch_on_isr_shrink(level: int) -> bool:
-    """KAFKA-15021: until 3.6 every shrink of the in-sync replicas raised the leader epoch."""
+    """Return whether every ISR shrink raises the leader epoch, as until 3.6 (KAFKA-15021)."""
     return level < _NO_EPOCH_BUMP_ON_ISR_SHRINK
 
 
 def partition_record_version(level: int) -> int:
-    """The version in which `PartitionRecord` and `PartitionChangeRecord` are written."""
+    """Return the version of `PartitionRecord` and `PartitionChangeRecord`."""
     if level >= _ELIGIBLE_LEADER_REPLICAS:
         return 2
     return 1 if level >= FIRST_DIRECTORY_ASSIGNMENT else 0
 
 
 def register_broker_record_version(level: int) -> int:
-    """The version in which `RegisterBrokerRecord` is written."""
+    """Return the version of `RegisterBrokerRecord`."""
     if level >= _CORDONED_LOG_DIRECTORIES:
         return 4
     if level >= FIRST_DIRECTORY_ASSIGNMENT:
@@ -178,13 +180,13 @@ def register_broker_record_version(level: int) -> int:
 
 
 def unsupported_features(finalized: dict[str, int]) -> list[str]:
-    """A sentence for each finalised feature that this broker cannot serve; empty when it can."""
+    """Return a sentence for each finalised feature that this broker does not support."""
     reasons = []
     for name, level in sorted(finalized.items()):
         supported = SUPPORTED_FEATURES.get(name)
         if supported is None:
             if level > 0:
-                reasons.append(f"{name} is finalised at {level}, and this version does not know it")
+                reasons.append(f"{name} is finalised at {level}, but not supported here")
         elif level not in supported:
             reasons.append(
                 f"{name} is finalised at {level}, outside {supported.min} to {supported.max}"

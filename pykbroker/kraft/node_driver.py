@@ -1,14 +1,14 @@
-"""One node's part in the metadata: quorum, controller, image, and the broker's registration.
+"""The metadata side of one node: quorum, controller, image, and the broker's registration.
 
-    open ------------ snapshot and log are read, the quorum of one elects itself, the controller is
+    open ------------ snapshot and log are read; a quorum of one elects itself, its controller is
                       active, bootstrap records are in the log
-    publish_to ------ the rest of the node is told all there is, then every change
+    publish_to ------ the rest of the node receives the whole image, then every change
     register_broker - the broker's epoch is known; it is fenced
     unfence --------- clients see it
     controlled_shutdown, close
 
-State: the parts, nothing of its own but when the last snapshot was taken.
-In:    the calls above, in that order. Out: Deferreds; `on_fatal` when the node must stop.
+State: its parts, and the time of the last snapshot.
+In:    the calls above, in that order. Out: Deferreds; `on_fatal` if the node must stop.
 Source: Kafka's `SharedServer.scala`, `BrokerServer.scala`, `SnapshotGenerator.java`.
 """
 
@@ -63,11 +63,11 @@ from pykbroker.protocol.messages.broker_registration_request import BrokerRegist
 from pykbroker.protocol.primitives import Message
 from pykbroker.purgatory import Purgatory
 
-if TYPE_CHECKING:  # imported when another replica asks
+if TYPE_CHECKING:  # imported with the first request of another replica
     from pykbroker.kraft.raft.raft_links import RaftLinks
     from pykbroker.kraft.raft.raft_service import RaftService
 
-# BrokerServer.scala: how long a broker tries to reach a controller, where no session limits it.
+# BrokerServer.scala: how long a broker tries to reach a controller if no session limits it.
 _REQUEST_TIMEOUT_MS = 60_000
 _REGISTRATION_RETRY_MS = 1_000
 _CATCH_UP_POLL_MS = 10
@@ -77,7 +77,7 @@ _log = logging.getLogger(__name__)
 
 
 class KraftNodeDriver:
-    """See the module's text."""
+    """The metadata of one node: quorum, controller, image and registration."""
 
     def __init__(
         self,
@@ -111,10 +111,10 @@ class KraftNodeDriver:
         self._log: MetadataLog | None = None
         self._is_open = False
         self.raft: RaftDriver
-        self.controller: ControllerDriver | None = None  # of a node with that role
+        self.controller: ControllerDriver | None = None  # on a node with that role
         self.channel: ControllerChannel
         self._snapshots: MetadataSnapshots
-        self._links: RaftLinks | None = None  # of a quorum of several
+        self._links: RaftLinks | None = None  # in a quorum of several
         ids = storage.directory_ids
         log_ids = [ids[directory] for directory in config.log_directories if directory in ids]
         self.broker = BrokerLifecycleDriver(
@@ -130,12 +130,12 @@ class KraftNodeDriver:
 
     @property
     def image(self) -> MetadataImage:
-        """The metadata as it is committed and published."""
+        """The committed and published metadata."""
         return self._loader.image
 
     @cached_property
     def service(self) -> RaftService:
-        """Answers other replicas of the quorum; made when the first of them asks."""
+        """The service that answers other replicas of the quorum; created with the first request."""
         from pykbroker.kraft.raft.raft_service import RaftService
 
         return RaftService(
@@ -148,7 +148,7 @@ class KraftNodeDriver:
 
     @property
     def broker_epoch(self) -> int:
-        """The epoch of this broker's registration, -1 before it."""
+        """The epoch of this broker's registration, -1 before registration."""
         return self.broker.broker_epoch
 
     @property
@@ -157,7 +157,7 @@ class KraftNodeDriver:
         return self.raft.raft.history.kraft_version
 
     def finalized_features(self) -> dict[str, int]:
-        """Finalised levels above 0, as ApiVersions shows them."""
+        """Finalised levels above 0, as returned by ApiVersions."""
         levels = dict(self.image.features)
         if self.kraft_version > 0:
             levels["kraft.version"] = self.kraft_version
@@ -166,7 +166,7 @@ class KraftNodeDriver:
     # Starting.
 
     def open(self) -> None:
-        """Bring the metadata up; blocks for a few fsyncs. StorageError, UnsupportedCluster."""
+        """Load the metadata; blocks for a few fsyncs. Raises StorageError, UnsupportedCluster."""
         directory = metadata_log_path(self.config)
         try:
             self._open(directory)
@@ -308,7 +308,9 @@ class KraftNodeDriver:
         )
 
     async def _register_controller(self, local: VoterNode) -> None:
-        """ControllerRegistrationManager.java: tried again until a leader has taken it."""
+        """Register this controller, retrying until a leader accepts it
+        (ControllerRegistrationManager.java).
+        """
         protocols = {
             at.listener_name: at.security_protocol for at in self.config.controller_endpoints
         }
@@ -343,7 +345,9 @@ class KraftNodeDriver:
             await self._scheduler.sleep(_REGISTRATION_RETRY_MS)
 
     async def catch_up(self) -> None:
-        """Wait until this node has read what the quorum had committed; a quorum of one has."""
+        """Wait until this node has read what the quorum has committed; a quorum
+        of one already has.
+        """
         waited_ms = 0
         while not (self._closed or self.raft.is_caught_up):
             if waited_ms % _WAIT_LOG_MS == 0 and waited_ms:
@@ -362,7 +366,7 @@ class KraftNodeDriver:
         return f"no leader is known in epoch {raft.epoch}"
 
     async def leave_quorum(self) -> None:
-        """A leader resigns, and gives its messages a moment to reach the other voters."""
+        """Resign if leading, and allow a moment for the messages to reach the other voters."""
         if not self._is_open or not self.raft.raft.is_leader:
             return
         if self.controller is not None:
@@ -373,16 +377,19 @@ class KraftNodeDriver:
             await self._scheduler.sleep(_CATCH_UP_POLL_MS)
 
     def publish_to(self, publishers: Sequence[Publisher]) -> Deferred:
-        """Tell these, in this order: all there is now, then every change. See `MetadataLoader`."""
+        """Publish to these, in this order: the whole image now, then every
+        change. See `MetadataLoader`.
+        """
         return self._loader.publish_to(publishers)
 
     def _fail(self, failure: BaseException) -> None:
-        """A publisher failed in a slice: this node does not know the cluster any more."""
+        """Stop the node: a publisher failed in a slice, so the state of the cluster is unknown."""
         self.raft.fail(failure)
 
     def register_broker(self, listeners: Sequence[Listener]) -> Deferred:
-        """Register this broker with the ports that are open; resolved with its epoch when the
-        metadata here has it."""
+        """Register this broker with the open ports; resolved with its epoch
+        once the metadata here contains it.
+        """
         return spawn(self._register_broker(listeners))
 
     async def _register_broker(self, listeners: Sequence[Listener]) -> int:
@@ -396,7 +403,7 @@ class KraftNodeDriver:
         return registration is not None and registration.epoch >= epoch
 
     def unfence(self) -> Deferred:
-        """Have clients see this broker; resolved when they do (or with a KafkaError)."""
+        """Make this broker visible to clients; resolved when it is (or with a KafkaError)."""
         return self.broker.unfence()
 
     def take_snapshot(self) -> None:
@@ -404,17 +411,21 @@ class KraftNodeDriver:
         self._snapshots.take()
 
     def controlled_shutdown(self) -> Deferred:
-        """Resolved when this broker leads nothing any more and is fenced."""
+        """Return a Deferred that is resolved when this broker leads nothing any
+        more and is fenced.
+        """
         return self.broker.controlled_shutdown()
 
     def allocate_producer_ids(self) -> Deferred:
-        """A block of producer ids for this broker: AllocateProducerIdsResponse or a KafkaError."""
+        """Request a block of producer ids for this broker:
+        AllocateProducerIdsResponse or a KafkaError.
+        """
         return self.broker.allocate_producer_ids()
 
     def close(self) -> None:
-        """Stop deciding, put everything on disk; also what `open` left half done.
+        """Stop deciding and put everything on disk; also cleans up after a failed `open`.
 
-        Call `controlled_shutdown` before.
+        Call `controlled_shutdown` first.
         """
         if self._closed:
             return
@@ -434,19 +445,21 @@ class KraftNodeDriver:
             try:
                 self._log.close()
             except LogDirFailure as failure:
-                _log.error("The metadata log is not closed cleanly: %s", failure)
+                _log.error("The metadata log was not closed cleanly: %s", failure)
 
     def _send_to_controller(self, request: Message) -> Deferred:
-        """BrokerServer.scala: a heartbeat is given up when its session is over anyway."""
+        """Send a request to the controller; a heartbeat is abandoned when its session has expired
+        (BrokerServer.scala).
+        """
         timeout_ms = _REQUEST_TIMEOUT_MS
         if isinstance(request, (BrokerHeartbeatRequest, BrokerRegistrationRequest)):
             timeout_ms = self.config.broker_session_timeout_ms
         return self.channel.send(request, self._now_ms() + timeout_ms)
 
-    # What the quorum tells.
+    # Callbacks of the quorum.
 
     def on_commit(self, batches: Sequence[LogBatch]) -> None:
-        """Publish first, then release the replies that tell of it."""
+        """Publish committed batches first, then release the replies that report them."""
         self._loader.on_commit(batches, partial(self._published, batches))
 
     def _published(self, batches: Sequence[LogBatch]) -> None:
@@ -455,10 +468,10 @@ class KraftNodeDriver:
         self._snapshots.on_commit()
 
     def on_snapshot(self, snapshot: Snapshot) -> None:
-        """A snapshot of the leader replaces what this node knew; publish what that changes."""
+        """Replace this node's metadata by a snapshot of the leader; publish the difference."""
         self._loader.load_snapshot(snapshot)
 
     def on_leader(self, leader_id: int, epoch: int) -> None:
-        """Who leads the quorum."""
+        """Handle a change of the quorum's leader."""
         if self.controller is not None:
             self.controller.on_leader(leader_id == self.config.node_id, epoch)

@@ -1,7 +1,7 @@
-"""One partition as the metadata log describes it: replicas, leader, epochs.
+"""One partition as described by the metadata log: replicas, leader, epochs.
 
-A value that never changes: a record makes a new one. `leader_epoch` rises with every change of the
-leader (also to none), `partition_epoch` with every record.
+An immutable value: each record creates a new one. `leader_epoch` increases with every change of the
+leader (including to none), `partition_epoch` with every record.
 Source: Kafka's `PartitionRegistration.java`, `DirectoryId.java`.
 """
 
@@ -18,7 +18,7 @@ from pykbroker.protocol.messages.partition_record import PartitionRecord
 NO_LEADER: Final = -1
 NO_LEADER_CHANGE: Final = -2
 
-# Directory ids with a meaning of their own; all below 100 are reserved.
+# Directory ids with a special meaning; all below 100 are reserved.
 MIGRATING_DIRECTORY: Final = bytes(16)
 UNASSIGNED_DIRECTORY: Final = bytes(15) + b"\x01"
 LOST_DIRECTORY: Final = bytes(15) + b"\x02"
@@ -28,12 +28,12 @@ RECOVERING: Final = 1
 
 
 def is_reserved_directory(directory: bytes) -> bool:
-    """Ids that no real log directory may have."""
+    """Return whether no real log directory may have this id."""
     return int.from_bytes(directory, "big") < 100
 
 
 class PartitionImage(NamedTuple):
-    """A partition at one moment. Broker ids in `replicas` order; `directories` runs beside it."""
+    """A partition at one moment. `directories` is parallel to `replicas`."""
 
     replicas: tuple[int, ...]
     directories: tuple[bytes, ...]
@@ -49,7 +49,7 @@ class PartitionImage(NamedTuple):
 
     @classmethod
     def from_record(cls, record: Any) -> PartitionImage:
-        """What a `PartitionRecord` says."""
+        """Create from a `PartitionRecord`."""
         replicas = tuple(record.replicas)
         return cls(
             replicas=replicas,
@@ -66,7 +66,9 @@ class PartitionImage(NamedTuple):
         )
 
     def merge(self, record: Any) -> PartitionImage:
-        """This partition after a `PartitionChangeRecord`: null and -2 leave a field as it is."""
+        """Return this partition after a `PartitionChangeRecord`: null and -2
+        leave a field unchanged.
+        """
         replicas = self.replicas if record.replicas is None else tuple(record.replicas)
         directories = self.directories if record.directories is None else record.directories
         changed = record.leader != NO_LEADER_CHANGE
@@ -88,7 +90,7 @@ class PartitionImage(NamedTuple):
         )
 
     def without_eligible_leaders(self) -> PartitionImage:
-        """This partition after a `ClearElrRecord` for it: a change like any other."""
+        """Return this partition after a `ClearElrRecord` for it, which counts as a change."""
         return self._replace(elr=(), last_known_elr=(), partition_epoch=self.partition_epoch + 1)
 
     def to_record(
@@ -99,9 +101,9 @@ class PartitionImage(NamedTuple):
         *,
         has_eligible_leaders: bool = False,
     ) -> tuple[Any, int]:
-        """The `PartitionRecord` that makes this partition, and the version to write it in.
+        """Return the `PartitionRecord` of this partition, and the version to write it in.
 
-        Without the feature (KIP-966), what is left of eligible leaders is not written.
+        Without the feature (KIP-966), remaining eligible leaders are not written.
         """
         record = PartitionRecord(
             partition_id=partition,
@@ -124,7 +126,9 @@ class PartitionImage(NamedTuple):
         return record, partition_record_version(metadata_version)
 
     def directory_of(self, broker_id: int) -> bytes:
-        """The log directory of the replica on `broker_id`. KeyError when it has none."""
+        """Return the log directory of the replica on `broker_id`. Raises KeyError
+        if it has none.
+        """
         for replica, directory in zip(self.replicas, self.directories, strict=True):
             if replica == broker_id:
                 return directory
@@ -132,12 +136,14 @@ class PartitionImage(NamedTuple):
 
     @property
     def preferred_leader(self) -> int:
-        """The first replica, which leads when all is well."""
+        """The first replica, which should lead."""
         return self.replicas[0]
 
 
 def _as_many(directories: Any, count: int) -> tuple[bytes, ...]:
-    """Records of before KIP-858 have no directories: their replicas count as migrating."""
+    """Return one directory per replica. Records from before KIP-858 have
+    none: their replicas count as migrating.
+    """
     if directories:
         return tuple(directories)
     return (MIGRATING_DIRECTORY,) * count

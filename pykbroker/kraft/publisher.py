@@ -1,16 +1,17 @@
-"""Replays what is committed into the image of the cluster, and tells the rest of the node.
+"""Replays committed records into the cluster image, and publishes it to the rest of the node.
 
     committed --replayed at once--> image --in order, a large change in slices--> published image
 
-State: a `MetadataReplay` of what is committed; the published image; what is not published yet.
+State: a `MetadataReplay` of committed records; the published image; unpublished changes.
 In:    `on_commit(batches)`, `load_snapshot`.
 Out:   `apply(delta, image)` of every publisher, in their fixed order.
 Invariants: an image is published only at the end of a batch and outside a transaction; publishers
-see every change, in order, each image once; a publisher that raises is a bug: it is not caught.
-The order matters: what serves clients (the replica manager, the coordinators) is told before what
-clients ask (the metadata view), so that nobody is sent to a partition that is not there yet.
-A publisher may breathe (`environment/slices.py`): the node serves its clients with a part of the
-change taken in, as Kafka's request threads do, and what is committed meanwhile is published after.
+see every change, in order, each image once; an exception in a publisher is a bug and is not caught.
+The order matters: the parts that serve clients (the replica manager, the coordinators) come before
+the metadata view, so that no client is directed to a partition that is not there yet.
+A publisher may breathe (`environment/slices.py`): the node then serves clients with the change
+partly applied, as Kafka's request threads do, and records committed meanwhile are published
+afterwards.
 Source: Kafka's `MetadataLoader.java`, `MetadataBatchLoader.java`, `BrokerMetadataPublisher.scala`.
 """
 
@@ -30,24 +31,25 @@ from pykbroker.kraft.metadata_replay import MetadataReplay, Step
 from pykbroker.kraft.metadata_snapshot import Snapshot
 from pykbroker.kraft.metadata_version import unsupported_features
 
-FEW = 8  # partitions whose change is published without a pause
+FEW = 8  # changes of this many partitions are published without a pause
 
 
 class UnsupportedCluster(Exception):
-    """The cluster has finalised features that this broker does not know."""
+    """The cluster has finalised features that this broker does not support."""
 
 
 class Publisher(Protocol):
     """A part of the node that follows the metadata."""
 
     def apply(self, delta: MetadataDelta, image: MetadataImage) -> None:
-        """The metadata is `image` now; `delta` says what changed since the last call."""
+        """Apply new metadata `image`; `delta` contains the changes since the last call."""
 
 
 class MetadataLoader:
-    """See the module's text.
+    """Builds the image of the cluster and publishes it.
 
-    on_fatal: takes what a publisher raised in a slice; otherwise the caller gets it.
+    on_fatal: called with an exception that a publisher raised in a slice; otherwise the caller gets
+    it.
     """
 
     def __init__(
@@ -69,15 +71,15 @@ class MetadataLoader:
 
     @property
     def in_transaction(self) -> bool:
-        """Is a metadata transaction open? Its records do not show yet."""
+        """Whether a metadata transaction is open. Its records are not visible yet."""
         return self._replay.in_transaction
 
     def committed(self) -> MetadataReplay:
-        """All that is committed, for a controller that becomes active: it goes on from there."""
+        """The committed state, from which a controller that becomes active continues."""
         return self._replay.copy()
 
     def load_snapshot(self, snapshot: Snapshot) -> None:
-        """Replace the image with what a snapshot holds, and tell the publishers what changed."""
+        """Replace the image by a snapshot, and publish the differences."""
         delta = MetadataDelta(MetadataImage())
         for record in snapshot.records:
             delta.replay(record.message, record.version)
@@ -93,9 +95,10 @@ class MetadataLoader:
         self._publish()
 
     def publish_to(self, publishers: Sequence[Publisher]) -> Deferred:
-        """Tell these, in this order: all there is now, then every change.
+        """Publish to these, in this order: the whole image now, then every change.
 
-        Resolved with None once they know all there is, or with what one of them raised.
+        Resolved with None once they have the whole image, or with an exception that one of them
+        raised.
         """
         told = Deferred()
 
@@ -138,7 +141,7 @@ class MetadataLoader:
         self._unpublished_size += size_of(step.delta)
 
     def _publish(self) -> None:
-        """Publish what is not yet: at once when it is little, or in slices."""
+        """Publish pending changes: immediately if small, otherwise in slices."""
         if self._is_publishing:
             return
         self._is_publishing = True
@@ -166,7 +169,9 @@ class MetadataLoader:
         self._resolve_told(failure)
 
     def _resolve_told(self, failure: BaseException | None) -> None:
-        """Outside of the slices: what waits for `publish_to` is no part of the publishing."""
+        """Resolve outside the slices, because the waiters of `publish_to` are
+        not part of the publishing.
+        """
         told, self._told = self._told, []
         for deferred in told:
             deferred.resolve(failure)
@@ -182,7 +187,7 @@ class MetadataLoader:
 
 
 def size_of(delta: MetadataDelta) -> int:
-    """How many partitions are made, changed or deleted, and how many configurations."""
+    """Return how many partitions and configurations a delta creates, changes or deletes."""
     changed = delta.changed_partitions
     return (
         sum(
@@ -195,12 +200,12 @@ def size_of(delta: MetadataDelta) -> int:
 
 
 def check_features(image: MetadataImage) -> None:
-    """UnsupportedCluster when this broker does not know what the cluster has finalised."""
+    """Raise UnsupportedCluster if this broker does not support what the cluster has finalised."""
     reasons = unsupported_features(image.features)
     if reasons:
         raise UnsupportedCluster("This broker cannot serve the cluster: " + "; ".join(reasons))
 
 
 def delta_of_all(image: MetadataImage) -> MetadataDelta:
-    """A delta from nothing to `image`: what a publisher is told first."""
+    """Return a delta from nothing to `image`, which a publisher receives first."""
     return delta_between(MetadataImage(), image)

@@ -1,4 +1,4 @@
-"""Brokers and controllers as they registered in the metadata log. Values that never change.
+"""The registrations of brokers and controllers in the metadata log. Immutable values.
 
 Source: Kafka's `BrokerRegistration.java`, `ControllerRegistration.java`.
 """
@@ -26,12 +26,12 @@ from pykbroker.protocol.messages.register_controller_record import (
     RegisterControllerRecord,
 )
 
-# SecurityProtocol.java: the numbers in registration records.
+# SecurityProtocol.java: the protocol numbers in registration records.
 SECURITY_PROTOCOL_IDS: Final = {"PLAINTEXT": 0, "SSL": 1, "SASL_PLAINTEXT": 2, "SASL_SSL": 3}
 
 
 class Listener(NamedTuple):
-    """Where a node is reached on one of its listeners."""
+    """The address of a node on one of its listeners."""
 
     name: str
     host: str
@@ -40,7 +40,7 @@ class Listener(NamedTuple):
 
 
 class BrokerRegistration(NamedTuple):
-    """A broker: who it is, where it listens, whether it may lead."""
+    """A broker: its identity, its listeners, whether it may lead."""
 
     id: int
     epoch: int
@@ -56,7 +56,7 @@ class BrokerRegistration(NamedTuple):
 
     @classmethod
     def from_record(cls, record: Any) -> BrokerRegistration:
-        """What a `RegisterBrokerRecord` says."""
+        """Create from a `RegisterBrokerRecord`."""
         cordoned = record.cordoned_log_dirs
         return cls(
             id=record.broker_id,
@@ -73,7 +73,9 @@ class BrokerRegistration(NamedTuple):
         )
 
     def merge(self, record: Any) -> BrokerRegistration:
-        """This broker after a `BrokerRegistrationChangeRecord`; 0 and absent change nothing."""
+        """Return this broker after a `BrokerRegistrationChangeRecord`; 0 and
+        absent fields change nothing.
+        """
         changed = self
         if record.fenced:
             changed = changed._replace(fenced=record.fenced > 0)
@@ -86,7 +88,7 @@ class BrokerRegistration(NamedTuple):
         return changed
 
     def to_record(self, metadata_version: int) -> tuple[Any, int]:
-        """The `RegisterBrokerRecord` that makes this broker, and its version."""
+        """Return the `RegisterBrokerRecord` of this broker, and its version."""
         record = RegisterBrokerRecord(
             broker_id=self.id,
             is_migrating_zk_broker=self.is_migrating_zk_broker,
@@ -111,7 +113,9 @@ class BrokerRegistration(NamedTuple):
         return record, register_broker_record_version(metadata_version)
 
     def has_online(self, directory: bytes) -> bool:
-        """Can a replica in `directory` be online here? Unassigned and migrating ones can."""
+        """Return whether a replica in `directory` can be online. Unassigned and
+        migrating ones can.
+        """
         if directory in (UNASSIGNED_DIRECTORY, MIGRATING_DIRECTORY):
             return True
         if directory == LOST_DIRECTORY:
@@ -120,14 +124,14 @@ class BrokerRegistration(NamedTuple):
 
     @property
     def has_uncordoned_directories(self) -> bool:
-        """May new partitions be placed here (KIP-1066)?"""
+        """Return whether new partitions may be placed here (KIP-1066)."""
         if not self.cordoned_directories:
             return True
         return any(directory not in self.cordoned_directories for directory in self.directories)
 
     @property
     def default_directory(self) -> bytes:
-        """Where a new replica goes: the only directory, else the broker itself chooses."""
+        """Return the directory of a new replica: the only one, otherwise the broker chooses."""
         if not self.directories:
             return MIGRATING_DIRECTORY
         return self.directories[0] if len(self.directories) == 1 else UNASSIGNED_DIRECTORY
@@ -144,7 +148,7 @@ class ControllerRegistration(NamedTuple):
 
     @classmethod
     def from_record(cls, record: Any) -> ControllerRegistration:
-        """What a `RegisterControllerRecord` says."""
+        """Create from a `RegisterControllerRecord`."""
         return cls(
             id=record.controller_id,
             incarnation_id=record.incarnation_id,
@@ -154,7 +158,7 @@ class ControllerRegistration(NamedTuple):
         )
 
     def to_record(self) -> tuple[Any, int]:
-        """The `RegisterControllerRecord` that makes this controller."""
+        """Return the `RegisterControllerRecord` of this controller."""
         record = RegisterControllerRecord(
             controller_id=self.id,
             incarnation_id=self.incarnation_id,

@@ -1,7 +1,8 @@
-"""Which levels of the features belong to a release, and what a level needs.
+"""The feature levels of a release, and the dependencies of a level.
 
-In:  a metadata.version. Out: the level of every other feature of Kafka 4.4, built here or not.
-`storage format` finalises those that are built, `features upgrade --release-version` asks for all.
+In:  a metadata.version. Out: the level of every other feature of Kafka 4.4, implemented here or
+     not. `storage format` finalises those that are implemented; `features upgrade
+     --release-version` requests all of them.
 Source: the `bootstrapMetadataVersion` and `dependencies` of Kafka's feature enums, `Feature.java`.
 """
 
@@ -28,12 +29,12 @@ _FIRST_METADATA_VERSIONS: Final[dict[str, tuple[int, ...]]] = {
     "streams.version": (29,),
 }
 
-# Feature and level -> what it needs.
+# Feature and level -> the levels of other features that it needs.
 _DEPENDENCIES: Final = {(ELIGIBLE_LEADER_REPLICAS_VERSION, 1): {METADATA_VERSION: 23}}
 
 
 def release_levels(metadata_version: int) -> dict[str, int]:
-    """The level of each feature in a new cluster of this metadata.version; 0 switches it off."""
+    """Return the level of each feature in a new cluster of this metadata.version; 0 disables it."""
     return {
         name: sum(first <= metadata_version for first in firsts)
         for name, firsts in _FIRST_METADATA_VERSIONS.items()
@@ -41,14 +42,16 @@ def release_levels(metadata_version: int) -> dict[str, int]:
 
 
 def dependencies(feature: str, level: int) -> dict[str, int] | None:
-    """The features, with their levels, that this level needs; None when there is no such level."""
+    """Return the features and levels that this level needs; None if there is no such level."""
     if not 0 <= level <= len(_FIRST_METADATA_VERSIONS[feature]):
         return None
     return _DEPENDENCIES.get((feature, level), {})
 
 
 def dependency_fault(feature: str, level: int, levels: Mapping[str, int]) -> str | None:
-    """Return why `feature` cannot be at `level` beside the others' `levels`; None when it can."""
+    """Return why `feature` cannot be at `level` together with the others'
+    `levels`; None if it can.
+    """
     for needed, lowest in (_DEPENDENCIES.get((feature, level)) or {}).items():
         if levels.get(needed, 0) < lowest:
             return (

@@ -1,11 +1,11 @@
-"""What stands in a log directory before a node first starts: `storage format`.
+"""Formats log directories before a node's first start: `storage format`.
 
-    each of log.dirs         meta.properties: cluster id, node id, a directory id of its own
+    each of log.dirs         meta.properties: cluster id, node id, a unique directory id
     the metadata directory   __cluster_metadata-0/00000000000000000000-0000000000.checkpoint:
                              the first voters and the finalised features (of controllers)
 
-`format_storage` is the command; `ensure_storage` is what a start does: it formats directories that
-are empty, and refuses those of another cluster or node, and those that hold something else.
+`format_storage` implements the command. `ensure_storage` is called at startup: it formats empty
+directories, and rejects those of another cluster or node and those with other contents.
 Source: Kafka's `Formatter.java`, `MetaPropertiesEnsemble.java`, `KafkaRaftServer.scala`.
 """
 
@@ -34,21 +34,22 @@ from pykbroker.protocol.primitives import DecodeError, uuid_from_str, uuid_to_st
 
 METADATA_DIRECTORY: Final = "__cluster_metadata-0"
 
-# What a fresh directory may hold: a mount point's own, our lock, what a crash left of formatting.
+# What a fresh directory may contain: files of a mount point, our lock, remains of an interrupted
+# format.
 _HARMLESS: Final = frozenset({"lost+found", ".lock", f"{META_PROPERTIES}.tmp"})
 _FORMATTING: Final = frozenset({BOOTSTRAP.file_name, f"{BOOTSTRAP.file_name}.part"})
 
 
 class StorageError(Exception):
-    """A directory that cannot be used, in one sentence for the operator."""
+    """A directory cannot be used; the text is one sentence for the operator."""
 
 
 class UnreadableDirectory(StorageError):
-    """The disk does not say whose the directory is: the others can go on without it."""
+    """The identity of a directory cannot be read; the node can run without it."""
 
 
 class Storage(NamedTuple):
-    """Formatted directories of one node; those that cannot be read have no id here."""
+    """The formatted directories of one node; those that cannot be read have no id."""
 
     cluster_id: str
     directory_ids: dict[str, bytes]
@@ -61,7 +62,7 @@ def metadata_log_path(config: BrokerConfig) -> str:
 
 
 def all_directories(config: BrokerConfig) -> list[str]:
-    """log.dirs, and metadata.log.dir where it is another one."""
+    """Return log.dirs, and metadata.log.dir if it is a different directory."""
     directories = list(config.log_directories)
     if config.metadata_log_directory not in directories:
         directories.append(config.metadata_log_directory)
@@ -69,7 +70,9 @@ def all_directories(config: BrokerConfig) -> list[str]:
 
 
 def read_meta_properties(files: Files, directory: str) -> MetaProperties | None:
-    """Whose directory it is; None when it was never formatted. StorageError when it is damaged."""
+    """Read a directory's identity; None if it was never formatted. Raises
+    StorageError if damaged.
+    """
     path = f"{directory}/{META_PROPERTIES}"
     try:
         return MetaProperties.from_bytes(files.read_file(path), path)
@@ -82,7 +85,7 @@ def read_meta_properties(files: Files, directory: str) -> MetaProperties | None:
 
 
 class Formatted(NamedTuple):
-    """What `format_storage` did, by directory; `failed` has the reason for each."""
+    """The result of `format_storage`, by directory; `failed` has the reason for each."""
 
     formatted: list[str]
     unreadable: list[str]
@@ -100,13 +103,13 @@ def format_storage(
     ignore_formatted: bool = False,
     features: Mapping[str, int] = FORMATTED_FEATURES,
 ) -> Formatted:
-    """Format every directory of the configuration that was not formatted before.
+    """Format every configured directory that is not yet formatted.
 
-    `voters` are those of a new quorum; None: they are static, or others know them. If this node is
-    one of them, its metadata directory gets the directory id that they say.
-    A directory that cannot be read or written does not keep the others from being formatted.
-    StorageError, and nothing is written, when one is formatted already (unless `ignore_formatted`)
-    or belongs to another cluster or node, or when none can be read.
+    `voters` are those of a new quorum; None: they are static, or known to other nodes. If this node
+    is one of them, its metadata directory receives the directory id given there.
+    A directory that cannot be read or written does not keep the others from being formatted. Raises
+    StorageError and writes nothing if one is already formatted (unless `ignore_formatted`) or
+    belongs to another cluster or node, or if none can be read.
     """
     _check_uuid(cluster_id)
     outcome = Formatted([], [], {})
@@ -146,7 +149,7 @@ def format_storage(
 
 
 class Survey(NamedTuple):
-    """Whose the directories are: what is in those that belong to somebody, and the empty ones."""
+    """The identities of the directories, and the empty ones."""
 
     found: dict[str, MetaProperties]
     fresh: list[str]
@@ -154,10 +157,11 @@ class Survey(NamedTuple):
 
 
 def survey_directories(files: Files, config: BrokerConfig) -> Survey:
-    """Look whether every directory is this node's, or empty. StorageError; writes nothing.
+    """Check that every directory belongs to this node or is empty. Writes
+    nothing; raises StorageError.
 
-    One that cannot be read is left to the log manager, which takes it offline; not so the one with
-    the metadata log, nor a lone one.
+    An unreadable directory is left to the log manager, which takes it offline, unless it has the
+    metadata log or is the only one.
     """
     found: dict[str, MetaProperties] = {}
     fresh: list[str] = []
@@ -189,7 +193,7 @@ def survey_directories(files: Files, config: BrokerConfig) -> Survey:
 
 
 def check_log_directories(config: BrokerConfig, features: Mapping[str, int]) -> None:
-    """StorageError when the cluster is too old for several log directories (KIP-858)."""
+    """Raise StorageError if the cluster is too old for several log directories (KIP-858)."""
     level = features.get(METADATA_VERSION)
     if level is None or supports_directory_assignment(level) or len(config.log_directories) == 1:
         return
@@ -210,14 +214,14 @@ def ensure_storage(
 ) -> Storage:
     """Make sure that every directory belongs to this node; empty ones are formatted.
 
-    The cluster id is the one of the directories that have one. When none has, it is
-    `new_cluster_id`, or a random one.
+    The cluster id is that of the formatted directories. If there are none, it is `new_cluster_id`,
+    or a random one.
     """
     found, fresh, cluster_id = survey_directories(files, config)
     if cluster_id is None:
         cluster_id = new_cluster_id or uuid_to_str(new_uuid())
         _check_uuid(cluster_id)
-    # A directory of before KIP-858 has no id of its own yet.
+    # A directory from before KIP-858 has no id yet.
     nameless = [directory for directory, at in found.items() if at.directory_id is None]
     unnamed = fresh + nameless
     voters = None
@@ -258,7 +262,7 @@ def _check_owner(
 
 
 def check_empty(files: Files, directory: str) -> None:
-    """Never format a directory that holds something that is not ours."""
+    """Raise StorageError if a directory has foreign contents, which is never formatted."""
     try:
         names = files.listdir(directory) if files.is_dir(directory) else []
     except OSError as fault:
@@ -270,12 +274,12 @@ def check_empty(files: Files, directory: str) -> None:
     if foreign:
         raise StorageError(
             f"{directory} has no {META_PROPERTIES} and is not empty (it holds {foreign[0]}): "
-            "give an empty directory, or format it with `pykbroker storage format`"
+            "use an empty directory, or format it with `pykbroker storage format`"
         )
 
 
 def _holds_metadata(files: Files, directory: str) -> bool:
-    """Is there more of a metadata log than an interrupted format leaves?"""
+    """Return whether there is more of a metadata log than an interrupted format leaves."""
     path = f"{directory}/{METADATA_DIRECTORY}"
     return files.is_dir(path) and not set(files.listdir(path)) <= _FORMATTING
 
@@ -290,7 +294,9 @@ def _write(
     features: Mapping[str, int],
     voters: VoterSet | None,
 ) -> None:
-    """The metadata directory's checkpoint first: meta.properties says that a directory is whole."""
+    """Write the metadata directory's checkpoint first, because
+    meta.properties marks a directory as complete.
+    """
     for directory in directories:
         try:
             files.mkdir(directory)
@@ -317,7 +323,7 @@ def _write_bootstrap(
     voters: VoterSet | None,
 ) -> None:
     path = f"{metadata_log_path(config)}/{BOOTSTRAP.file_name}"
-    # One that is there already names another directory id: what a crash left of formatting.
+    # An existing checkpoint names another directory id: it remains from an interrupted format.
     files.mkdir(metadata_log_path(config))
     # A static list of voters (controller.quorum.voters) is kraft.version 0: it stays in the file.
     kraft_version = 0 if config.controller_quorum_voters else features.get(KRAFT_VERSION, 0)
@@ -337,7 +343,7 @@ def _write_bootstrap(
 
 
 def bootstrap_records(features: Mapping[str, int]) -> list[MetadataRecord]:
-    """FeatureLevel records of the finalised features; kraft.version has records of its own."""
+    """FeatureLevel records of the finalised features; kraft.version has its own records."""
     names = sorted(features, key=lambda name: (name != METADATA_VERSION, name))
     return [
         MetadataRecord(FeatureLevelRecord(name=name, feature_level=features[name]))

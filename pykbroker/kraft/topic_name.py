@@ -1,4 +1,4 @@
-"""What a topic may be called, and which topics are Kafka's own. Source: Kafka's `Topic.java`."""
+"""Valid topic names, and Kafka's internal topics. Source: Kafka's `Topic.java`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LEGAL = re.compile(r"[a-zA-Z0-9._-]+\Z").match
 
 
 def topic_name_fault(name: str) -> str | None:
-    """Why `name` is no topic name, in Kafka's words; None when it is one."""
+    """Return why `name` is not a valid topic name, in Kafka's words; None if it is valid."""
     if not name:
         reason = "the empty string is not allowed"
     elif name in (".", ".."):
@@ -36,10 +36,10 @@ def topic_name_fault(name: str) -> str | None:
 
 
 def normalized(name: str) -> str:
-    """The name as metrics show it, where `.` and `_` are the same."""
+    """Return the name as used in metrics, where `.` and `_` are the same."""
     return name.replace(".", "_")
 
 
 def is_internal(name: str) -> bool:
-    """Is it a topic of the broker's own, which clients see but do not write?"""
+    """Return whether it is an internal topic, which clients can see but not write to."""
     return name in INTERNAL_TOPICS

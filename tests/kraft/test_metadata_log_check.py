@@ -64,7 +64,7 @@ def test_what_is_said() -> None:
     assert str(caught.value) == (
         f"{FIRST}: the batch at position {SIZE} (offset 2) is damaged, but committed records "
         f"follow from offset 4 on (position {2 * SIZE} of {FIRST}): restore the file from a copy; "
-        f"truncating it at position {SIZE} gives those records up"
+        f"truncating it at position {SIZE} discards those records"
     )
 
 

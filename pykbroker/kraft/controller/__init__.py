@@ -1,1 +1,1 @@
-"""The controller: what each request changes in the metadata log, one module per subject."""
+"""The controller: decides what each request changes in the metadata log, one module per subject."""

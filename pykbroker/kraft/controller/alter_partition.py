@@ -1,6 +1,6 @@
-"""AlterPartition: the leader of a partition asks for other in-sync replicas (KIP-497, KIP-903).
+"""AlterPartition: the leader of a partition changes the in-sync replicas (KIP-497, KIP-903).
 
-In:  the request of a broker. Out: `PartitionChangeRecord`s, and the state after them.
+In:  the request of a broker. Out: `PartitionChangeRecord`s, and the resulting state.
 
     an epoch above the controller's       NOT_CONTROLLER: this controller is probably deposed
     an older leader epoch                 FENCED_LEADER_EPOCH
@@ -38,7 +38,7 @@ NewIsr = tuple[tuple[int, int], ...]
 
 
 def alter_partition(state: ControllerState, request: Any, version: int) -> Decision[MetadataRecord]:
-    """Decide an AlterPartitionRequest; an answer for every partition of it."""
+    """Decide an AlterPartitionRequest; every partition has a result."""
     check_broker_epoch(state, request.broker_id, request.broker_epoch)
     records: list[MetadataRecord] = []
     reply = AlterPartitionResponse()

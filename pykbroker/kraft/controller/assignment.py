@@ -1,4 +1,4 @@
-"""New partitions: placed by the controller, or as the client assigned their replicas.
+"""New partitions: placed by the controller, or with replicas assigned by the client.
 
 Source: Kafka's `ReplicationControlManager.java`.
 """
@@ -18,7 +18,7 @@ from pykbroker.kraft.partition_image import PartitionImage
 def placed_partitions(
     state: ControllerState, first: int, count: int, factor: int
 ) -> dict[int, PartitionImage]:
-    """`count` partitions from number `first`, on brokers that the placement chooses."""
+    """Return `count` partitions from number `first`, on brokers chosen by the placement."""
     brokers = state.image.brokers.values()
     placed = place_replicas(brokers, count, factor, state.random, state.breathe)
     made: dict[int, PartitionImage] = {}
@@ -40,10 +40,10 @@ def manual_partitions(
     first: int | None = None,
     factor: int | None = None,
 ) -> dict[int, PartitionImage]:
-    """Partitions on the brokers that the client chose.
+    """Return partitions on the brokers chosen by the client.
 
     Without `first` each assignment names its partition (CreateTopics); with it they are numbered
-    from there (CreatePartitions). All have `factor` replicas, or as many as the first one.
+    from there (CreatePartitions). All have `factor` replicas, or as many as the first.
     """
     made: dict[int, PartitionImage] = {}
     for index, assignment in enumerate(paced(assignments, state.breathe)):
@@ -79,7 +79,9 @@ def _new_partition(
 
 
 def check_replicas(state: ControllerState, replicas: Sequence[int], factor: int | None) -> None:
-    """KafkaError unless these can be the replicas of a partition, `factor` of them if given."""
+    """Raise KafkaError unless these can be the replicas of a partition, `factor`
+    of them if given.
+    """
     if not replicas:
         raise invalid_assignment("The manual partition assignment includes an empty replica list.")
     previous: int | None = None
@@ -109,5 +111,5 @@ def check_replicas(state: ControllerState, replicas: Sequence[int], factor: int 
 
 
 def invalid_assignment(message: str) -> KafkaError:
-    """The answer to an assignment that cannot be."""
+    """Return the error for an invalid assignment."""
     return KafkaError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, message)

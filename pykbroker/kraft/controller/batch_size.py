@@ -8,7 +8,7 @@ MAX_RECORDS_PER_REQUEST = 10_000
 
 
 def check_batch_size(count: int) -> None:
-    """KafkaError when a request would write `count` records and may not."""
+    """Raise KafkaError if a request must not write as many as `count` records."""
     if count > MAX_RECORDS_PER_REQUEST:
         raise KafkaError(
             ErrorCode.POLICY_VIOLATION, "Unable to perform excessively large batch operation."

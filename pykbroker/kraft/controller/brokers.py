@@ -1,11 +1,11 @@
-"""Brokers register, report, are fenced and shut down; controllers register.
+"""Broker registration, heartbeats, fencing and shutdown; controller registration.
 
-A broker that registers is fenced: clients do not see it and it leads nothing. Its heartbeats
+A newly registered broker is fenced: clients do not see it and it leads nothing. Its heartbeats
 unfence it once it has read the metadata log up to its own registration::
 
     (none) --register--> FENCED --caught up--> UNFENCED --wants to shut down--> CONTROLLED_SHUTDOWN
                            ^  ^------ session runs out / wants fence ------'          |
-                           '--------------- leads nothing any more: may go <----------'
+                           '------------- leads nothing any more: may stop <----------'
 
 Source: Kafka's `ClusterControlManager.java`, `BrokerHeartbeatManager.java`.
 """
@@ -67,7 +67,7 @@ _FIRST_WITH_PREVIOUS_EPOCH: Final = 3
 
 
 def check_broker_epoch(state: ControllerState, broker_id: int, epoch: int) -> BrokerRegistration:
-    """The registration of the broker with this epoch; KafkaError when it is another or none."""
+    """Return the broker's registration if it has this epoch; otherwise raise KafkaError."""
     broker = state.broker(broker_id)
     if broker is None:
         raise KafkaError(
@@ -87,7 +87,7 @@ def register_broker(
 ) -> Decision[MetadataRecord]:
     """Decide a BrokerRegistrationRequest; the reply carries the broker's epoch.
 
-    The epoch of a new incarnation is the offset its first record would have: it only grows.
+    The epoch of a new incarnation is the offset of its first record, so it only grows.
     """
     if request.cluster_id != state.cluster_id:
         raise KafkaError(
@@ -101,7 +101,7 @@ def register_broker(
         existing is not None
         and is_new
         and state.sessions.is_valid(broker_id, existing.epoch, now_ms)
-        # The node that runs this controller cannot be registered twice: it is itself, restarted.
+        # The node that runs this controller cannot be registered twice: it has restarted.
         and broker_id != state.node_id
     ):
         raise KafkaError(
@@ -145,12 +145,12 @@ def register_broker(
     records.append(MetadataRecord(record, register_broker_record_version(level)))
     state.sessions.touch(broker_id, record.broker_epoch, now_ms)
     reply = BrokerRegistrationResponse(broker_epoch=record.broker_epoch)
-    # Not atomic on purpose: the registration comes last, so that a new controller begins again.
+    # Deliberately not atomic: the registration comes last, so that a new controller starts over.
     return Decision(records=records, reply=reply, atomic=False)
 
 
 def _was_clean_shutdown(existing: BrokerRegistration | None, request: Any, version: int) -> bool:
-    """Did the broker note at its last shutdown the epoch under which it is known here?"""
+    """Return whether the broker recorded the currently registered epoch at its last shutdown."""
     if existing is None or version < _FIRST_WITH_PREVIOUS_EPOCH:
         return False
     return bool(existing.epoch == request.previous_broker_epoch)
@@ -173,7 +173,7 @@ def _check_directories(state: ControllerState, broker_id: int, directories: list
 
 
 def _checked_features(state: ControllerState, features: Any) -> list[BrokerFeature]:
-    """What the broker supports, which must cover what the cluster has finalised."""
+    """Return the features the broker supports, which must cover what the cluster has finalised."""
     supported = {
         feature.name: VersionRange(feature.min_supported_version, feature.max_supported_version)
         for feature in features
@@ -243,7 +243,7 @@ def _change(broker: BrokerRegistration, version: int, **fields: Any) -> Metadata
 
 
 def fence(state: ControllerState, broker: BrokerRegistration) -> list[MetadataRecord]:
-    """Records that take a broker out of service: its partitions first."""
+    """Return the records that take a broker out of service: its partitions first."""
     return [*broker_goes(state, broker.id), _change(broker, 0, fenced=_FENCE)]
 
 
@@ -260,7 +260,7 @@ def _begin_controlled_shutdown(
 
 
 def _may_go(state: ControllerState, broker: BrokerRegistration) -> bool:
-    """Shutting down: leads nothing any more, and every active broker has seen that it does not."""
+    """Return whether a broker may stop: it leads nothing, and every active broker has seen that."""
     if state.index.leads_anything(broker.id):
         return False
     active = [
@@ -275,7 +275,7 @@ def _may_go(state: ControllerState, broker: BrokerRegistration) -> bool:
 def _directory_changes(
     state: ControllerState, broker: BrokerRegistration, request: Any
 ) -> list[MetadataRecord]:
-    """What the broker reports about its log directories: some failed, some are cordoned."""
+    """Return the changes for reported log directories: some failed, some are cordoned."""
     records: list[MetadataRecord] = []
     level = state.metadata_version
     if request.offline_log_dirs and supports_directory_assignment(level):
@@ -293,12 +293,12 @@ def _directory_changes(
 
 
 def matters_to_many(state: ControllerState, broker_id: int) -> bool:
-    """Do very many partitions change when this broker goes?"""
+    """Return whether very many partitions change if this broker leaves."""
     return _are_many(chain(state.index.in_sync(broker_id), state.index.eligible(broker_id)))
 
 
 def heartbeat_takes_long(state: ControllerState, request: Any) -> bool:
-    """May this heartbeat change very many partitions?"""
+    """Return whether this heartbeat may change very many partitions."""
     broker = state.broker(request.broker_id)
     if broker is None:
         return False
@@ -314,7 +314,7 @@ def _are_many(places: Iterator[Place]) -> bool:
 
 
 def fence_stale_broker(state: ControllerState, now_ms: int) -> Decision[MetadataRecord]:
-    """Fence one broker whose session has run out; the reply says whether there was one."""
+    """Fence one broker whose session has expired; the reply says whether there was one."""
     broker_id = state.sessions.expired(now_ms)
     if broker_id is None:
         return Decision(reply=False)
@@ -326,7 +326,7 @@ def fence_stale_broker(state: ControllerState, now_ms: int) -> Decision[Metadata
 
 
 def unregister_broker(state: ControllerState, broker_id: int) -> Decision[MetadataRecord]:
-    """Decide an UnregisterBrokerRequest: forget the broker, its replicas stay assigned."""
+    """Decide an UnregisterBrokerRequest: remove the broker; its replicas stay assigned."""
     from pykbroker.protocol.messages.unregister_broker_response import UnregisterBrokerResponse
 
     broker = state.broker(broker_id)
@@ -373,7 +373,7 @@ def register_controller(state: ControllerState, request: Any) -> Decision[Metada
 
 
 def unregister_controller(state: ControllerState, controller_id: int) -> Decision[MetadataRecord]:
-    """Decide an UnregisterControllerRequest (KIP-1312): forget one that is no voter any more."""
+    """Decide an UnregisterControllerRequest (KIP-1312): remove one that is no longer a voter."""
     from pykbroker.protocol.messages.unregister_controller_response import (
         UnregisterControllerResponse,
     )

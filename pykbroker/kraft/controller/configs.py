@@ -1,10 +1,9 @@
 """Changing dynamic configuration: of topics, brokers, all brokers, and groups.
 
 In:  AlterConfigs (the whole set of a resource) and IncrementalAlterConfigs (single operations).
-Out: a `ConfigRecord` for each key that changes; each resource succeeds or fails by itself.
-Broker resources are checked here for their names only: the broker itself has looked at the values
-before it forwarded them (`broker/metadata/config_admin.py`), as only it knows its static
-configuration.
+Out: a `ConfigRecord` for each key that changes; each resource succeeds or fails by itself. For
+broker resources only the names are checked here: the broker has validated the values before it
+forwarded them (`broker/metadata/config_admin.py`), because only it knows its static configuration.
 Source: Kafka's `ConfigurationControlManager.java`, `ControllerConfigurationValidator.scala`,
 `ControllerApis.scala`.
 """
@@ -36,7 +35,7 @@ SET, DELETE, APPEND, SUBTRACT = 0, 1, 2, 3
 MAX_CONFIG_VALUE_LENGTH: Final = 0x7FFF
 MIN_INSYNC_REPLICAS: Final = "min.insync.replicas"
 
-# ConfigResource.Type by number, as error messages print it.
+# ConfigResource.Type by number, as printed in error messages.
 _TYPE_NAMES: Final = {0: "UNKNOWN", 2: "TOPIC", 4: "BROKER", 8: "BROKER_LOGGER"}
 _KNOWN_TYPES: Final = frozenset({2, 4, 8, 16, 32})
 _SCOPES: Final = {TOPIC_RESOURCE: "topic", BROKER_RESOURCE: "broker", GROUP_RESOURCE: "group"}
@@ -49,7 +48,7 @@ def incremental_alter_configs(state: ControllerState, request: Any) -> Decision[
         for resource in paced(request.resources, state.breathe)
         for config in paced(resource.configs, state.breathe)
     ):
-        raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)  # of all, as Kafka's null pointer has it
+        raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)  # for all, as in Kafka
     response = incremental_alter_configs_response.IncrementalAlterConfigsResponse()
     result = incremental_alter_configs_response.AlterConfigsResourceResponse
     return _alter(state, request, response, result, _incremental_changes)
@@ -103,9 +102,9 @@ def _alter(
 def clear_eligible_leaders(
     state: ControllerState, records: Sequence[MetadataRecord]
 ) -> list[MetadataRecord]:
-    """What has to follow these records where they change `min.insync.replicas` (KIP-966).
+    """Return the records that must follow these if they change `min.insync.replicas` (KIP-966).
 
-    Replicas were eligible by the former value: the topic forgets them, or all topics do.
+    Replicas were eligible under the former value: one topic, or all, must forget them.
     """
     if not state.has_eligible_leaders:
         return []
@@ -120,7 +119,7 @@ def clear_eligible_leaders(
 
 
 def cluster_min_isr(state: ControllerState) -> MetadataRecord:
-    """The setting of all brokers that eligible leader replicas need: one value for the cluster."""
+    """Return the cluster-wide setting that eligible leader replicas require."""
     return MetadataRecord(
         ConfigRecord(
             resource_type=BROKER_RESOURCE,
@@ -131,7 +130,9 @@ def cluster_min_isr(state: ControllerState) -> MetadataRecord:
 
 
 def settings_for_eligible_leaders(state: ControllerState) -> list[MetadataRecord]:
-    """Records that make `min.insync.replicas` one value for the cluster, where it is not yet."""
+    """Return the records that make `min.insync.replicas` one value for the
+    cluster, if it is not yet.
+    """
     records = []
     if MIN_INSYNC_REPLICAS not in state.image.cluster_config():
         records.append(cluster_min_isr(state))
@@ -150,7 +151,7 @@ Changes = dict[str, str | None]
 def _incremental_changes(
     state: ControllerState, resource: tuple[int, str], current: dict[str, str], configs: Any
 ) -> Changes:
-    """The new value of each key that an operation names; None removes it."""
+    """Return the new value of each key in the operations; None removes it."""
     changes: Changes = {}
     for config in paced(configs, state.breathe):
         operation = config.config_operation
@@ -185,8 +186,9 @@ def _whole_changes(
 def _config_records(
     state: ControllerState, resource: tuple[int, str], current: dict[str, str], changes: Changes
 ) -> list[MetadataRecord]:
-    """A record for each key that changes. Broker keys are always written: a broker reads a password
-    or a file again when it sees the record (KAFKA-13002)."""
+    """Return a record for each key that changes. Broker keys are always written, because a broker
+    rereads a password or a file when it sees the record (KAFKA-13002).
+    """
     resource_type, name = resource
     return [
         MetadataRecord(
@@ -200,7 +202,7 @@ def _config_records(
 def _validate(
     state: ControllerState, resource: tuple[int, str], current: dict[str, str], changes: Changes
 ) -> None:
-    """KafkaError when the resource may not have the configuration that would result."""
+    """Raise KafkaError if the resulting configuration is not allowed for the resource."""
     resource_type, name = resource
     _check_min_isr(state, resource, changes)
     for value in changes.values():
@@ -235,7 +237,9 @@ def _validate(
 
 
 def _check_min_isr(state: ControllerState, resource: tuple[int, str], changes: Changes) -> None:
-    """With eligible leader replicas, brokers have one `min.insync.replicas`, and always have it."""
+    """Check that with eligible leader replicas, `min.insync.replicas` stays one
+    cluster-wide value.
+    """
     resource_type, name = resource
     if (
         resource_type != BROKER_RESOURCE
@@ -264,7 +268,7 @@ def _check_topic_name(name: str) -> None:
 
 
 def _check_broker_name(state: ControllerState, name: str) -> None:
-    """Empty: all brokers. Otherwise the id of a node that is registered."""
+    """Check a broker name: empty for all brokers, otherwise the id of a registered node."""
     if not name:
         return
     try:

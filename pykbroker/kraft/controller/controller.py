@@ -1,10 +1,11 @@
 """The controller: the machine that decides every change of the cluster's metadata.
 
 State: `state.image`, the metadata after every record that was committed before this node became
-active or decided here since; sessions of brokers; an open metadata transaction. A controller lives
-as long as its node leads the quorum: losing leadership drops it with all that was not committed.
-     A method may let others run between the parts of a long request (`state.breathe`): the driver
-     has nothing else decided before it is through.
+active or decided here since; sessions of brokers; an open metadata transaction. A controller exists
+as long as its node leads the quorum: losing leadership discards it, with everything that was not
+committed.
+     A method may yield between the parts of a long request (`state.breathe`): the driver makes no
+     other decision before it has finished.
 In:  one method per request (decide: reads, returns records and the reply), `activate` when this
      node becomes the leader of the quorum, `replay` for records.
 Out: Decisions. The driver appends their records, replays them here at once, and releases the reply
@@ -42,7 +43,7 @@ _BOOTSTRAP_TRANSACTION = "Bootstrap records"
 
 
 class Controller:
-    """See the module's text."""
+    """Decides every change of the cluster's metadata while this node leads the quorum."""
 
     def __init__(
         self,
@@ -58,7 +59,7 @@ class Controller:
         voter_ids: Callable[[], Collection[int]] = tuple,
         breathe: Callable[[], None] = lambda: None,
     ) -> None:
-        """Begin from what is `committed`; the next record has `next_offset`."""
+        """Begin from the `committed` state; the next record has `next_offset`."""
         self.state = ControllerState(
             node_id=node_id,
             cluster_id=cluster_id,
@@ -78,7 +79,7 @@ class Controller:
 
     @property
     def image(self) -> MetadataImage:
-        """The latest state, records that are not yet committed included."""
+        """The latest state, including records that are not yet committed."""
         return self.state.image
 
     # Records.
@@ -86,7 +87,7 @@ class Controller:
     def replay(
         self, records: Sequence[MetadataRecord], base_offset: int, epoch: int, timestamp_ms: int
     ) -> None:
-        """Take in a batch of records, the first of them at `base_offset`."""
+        """Apply a batch of records, the first of them at `base_offset`."""
         state = self.state
         steps = self._replay.replay(records, base_offset, epoch, timestamp_ms)
         for step in (*steps, self._replay.seal()):
@@ -103,10 +104,10 @@ class Controller:
     def activate(
         self, bootstrap: Sequence[MetadataRecord], now_ms: int
     ) -> Decision[MetadataRecord]:
-        """This node leads the quorum now: what has to stand in the log first.
+        """Return the records that must be written first now that this node leads the quorum.
 
-        An empty log gets the records that `storage format` left, in one metadata transaction; a
-        transaction that a leader before us did not finish is aborted.
+        An empty log receives the bootstrap records of `storage format`, in one metadata
+        transaction. A transaction left open by a previous leader is aborted.
         """
         for broker in self.image.brokers.values():
             if not broker.fenced:
@@ -132,7 +133,9 @@ class Controller:
         return Decision(records=records)
 
     def no_op(self) -> Decision[MetadataRecord]:
-        """Nothing happened for `metadata.max.idle.interval.ms`: show that the quorum lives."""
+        """Return a no-op record, which shows after
+        `metadata.max.idle.interval.ms` that the quorum is alive.
+        """
         return Decision(records=[MetadataRecord(NoOpRecord())])
 
     # Requests.
@@ -216,21 +219,21 @@ class Controller:
         return brokers.unregister_controller(self.state, controller_id)
 
     def fence_stale_broker(self, now_ms: int) -> Decision[MetadataRecord]:
-        """Fence a broker that has not been heard of; the reply is True when there was one."""
+        """Fence a broker whose session has expired; the reply is True if there was one."""
         return brokers.fence_stale_broker(self.state, now_ms)
 
     def has_stale_broker(self, now_ms: int) -> bool:
-        """Is there a broker to fence?"""
+        """Return whether there is a broker to fence."""
         return self.state.sessions.expired(now_ms) is not None
 
     def balance_leaders(self) -> Decision[MetadataRecord]:
-        """Have preferred leaders lead again; the reply is whether there may be more to elect."""
+        """Elect preferred leaders; the reply is whether there may be more to elect."""
         from pykbroker.kraft.controller.elections import balance_leaders
 
         return balance_leaders(self.state)
 
     def elect_unclean_leaders(self) -> Decision[MetadataRecord]:
-        """Find leaders at any price where the topic allows it; the reply as before."""
+        """Elect unclean leaders where the topic allows it; the reply as for `balance_leaders`."""
         from pykbroker.kraft.controller.elections import elect_unclean_leaders
 
         return elect_unclean_leaders(self.state)

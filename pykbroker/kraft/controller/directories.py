@@ -1,7 +1,8 @@
-"""Which log directory of its broker a replica is in (KIP-858): the broker tells, this remembers.
+"""The log directory of each replica on its broker (KIP-858), as reported by the broker.
 
-In:  AssignReplicasToDirs of a broker that made or moved replicas, or found them elsewhere.
-Out: `PartitionChangeRecord`s; where the directory is offline already, also without the replica.
+In:  AssignReplicasToDirs of a broker that created or moved replicas, or found them elsewhere.
+Out: `PartitionChangeRecord`s; if the directory is already offline, also those that remove the
+replica.
 Source: Kafka's `ReplicationControlManager.handleAssignReplicasToDirs`.
 """
 
@@ -26,7 +27,7 @@ from pykbroker.protocol.messages import assign_replicas_to_dirs_response as resp
 
 
 def assign_replicas_to_dirs(state: ControllerState, request: Any) -> Decision[MetadataRecord]:
-    """Decide an AssignReplicasToDirsRequest; an answer for every partition of it."""
+    """Decide an AssignReplicasToDirsRequest; every partition has a result."""
     if not supports_directory_assignment(state.metadata_version):
         raise KafkaError(
             ErrorCode.UNSUPPORTED_VERSION, "Directory assignment is not supported yet."
@@ -34,7 +35,7 @@ def assign_replicas_to_dirs(state: ControllerState, request: Any) -> Decision[Me
     broker_id = request.broker_id
     check_broker_epoch(state, broker_id, request.broker_epoch)
     broker = state.broker(broker_id)
-    assert broker is not None, "its epoch was right"
+    assert broker is not None, "its epoch was checked"
     records: list[MetadataRecord] = []
     lost: list[tuple[TopicImage, int, PartitionImage]] = []
     reply = response.AssignReplicasToDirsResponse()
@@ -76,10 +77,10 @@ def _fault(topic: TopicImage | None, number: int, broker_id: int) -> ErrorCode:
 def _change(
     state: ControllerState, topic: TopicImage, number: int, broker_id: int, directory: bytes
 ) -> MetadataRecord | None:
-    """The record that puts the broker's replica there; None where it is there already.
+    """Return the record that places the broker's replica there; None if it is already there.
 
-    A partition without a leader gets one where the new directory makes that possible: an operator
-    may have moved its log out of a directory that is offline.
+    A partition without a leader gets one if the new directory makes that possible: an operator may
+    have moved its log out of an offline directory.
     """
     partition = topic.partitions[number]
     if partition.directory_of(broker_id) == directory:
@@ -92,7 +93,7 @@ def _change(
         number,
         partition,
         Targets(directories=directories),
-        # A move to a directory that is offline is followed by a record of its own.
+        # A move to an offline directory is followed by a record of its own.
         acceptable=leader_acceptor(
             state, partition, directories=None if has_leader else directories
         ),

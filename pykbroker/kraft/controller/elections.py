@@ -1,10 +1,10 @@
-"""Elections that a client asks for, or that it is time for.
+"""Leader elections, requested by a client or by timer.
 
     PREFERRED (0)   the first replica leads again, if it is in sync
-    UNCLEAN (1)     a partition without a leader gets one, in sync or not, at the cost of records
+    UNCLEAN (1)     a partition without a leader gets one, in sync or not, and may lose records
 
-By the clock, the first kind is made where `auto.leader.rebalance.enable` is set, the second for
-topics with `unclean.leader.election.enable`.
+By timer, the first kind is held if `auto.leader.rebalance.enable` is set, the second for topics
+with `unclean.leader.election.enable`.
 
 Source: Kafka's `ReplicationControlManager.electLeaders`, `.maybeBalancePartitionLeaders` and
 `.maybeElectUncleanLeaders`.
@@ -46,8 +46,8 @@ _ELECTIONS: Final = {
 def elect_leaders(state: ControllerState, request: Any) -> Decision[MetadataRecord]:
     """Decide an ElectLeadersRequest; the reply is an ElectLeadersResponse.
 
-    A request without topics (null) is for every partition; partitions that need no election are
-    left out of that reply.
+    A request without topics (null) covers every partition; its reply omits partitions that need no
+    election.
     """
     election = request.election_type
     if election not in _ELECTIONS:
@@ -114,12 +114,12 @@ def _elect_leader(state: ControllerState, name: str, number: int, election: int)
 
 
 def balance_leaders(state: ControllerState) -> Decision[MetadataRecord]:
-    """Have preferred leaders lead again; the reply is whether there may be more to elect."""
+    """Elect preferred leaders; the reply is whether there may be more to elect."""
     return _elect_all(state, PREFERRED, state.at(state.index.imbalanced()))
 
 
 def elect_unclean_leaders(state: ControllerState) -> Decision[MetadataRecord]:
-    """Find leaders at any price where the topic allows it; the reply as of `balance_leaders`."""
+    """Elect unclean leaders where the topic allows it; the reply as for `balance_leaders`."""
     leaderless = state.at(state.index.leaderless())
     allowed = (entry for entry in leaderless if state.elects_unclean(entry[0].name))
     return _elect_all(state, UNCLEAN, allowed)

@@ -1,11 +1,11 @@
-"""Changing what the cluster has finalised: UpdateFeatures.
+"""UpdateFeatures: changes the finalised features of the cluster.
 
 metadata.version can be raised to what every registered node supports;
 eligible.leader.replicas.version can be raised and lowered. With it on, brokers have one value of
-`min.insync.replicas`: settings of single brokers are removed. When it is lowered, partitions forget
-their eligible leaders with their next change. Everything else that a client may ask for is refused
-with Kafka's reasons: features that are not built here, downgrades of metadata.version that would
-lose something, and changes of kraft.version (which needs a quorum that can be reconfigured).
+`min.insync.replicas`: settings of single brokers are removed. When it is lowered, partitions drop
+their eligible leaders with their next change. Every other request is rejected with Kafka's reasons:
+features that are not implemented here, downgrades of metadata.version that would lose metadata, and
+changes of kraft.version (which needs a reconfigurable quorum).
 Source: Kafka's `FeatureControlManager.java`, `QuorumFeatures.java`, and `updateFeatures` of
 `ConfigurationControlManager.java`.
 """
@@ -45,7 +45,7 @@ _DISABLED: Final = VersionRange(0, 0)
 
 
 def update_features(state: ControllerState, request: Any, version: int) -> Decision[MetadataRecord]:
-    """Decide an UpdateFeaturesRequest: all updates hold, or none does."""
+    """Decide an UpdateFeaturesRequest: either all updates are applied or none is."""
     records: list[MetadataRecord] = []
     try:
         levels = {METADATA_VERSION: state.metadata_version, **state.image.features}
@@ -71,7 +71,7 @@ def update_features(state: ControllerState, request: Any, version: int) -> Decis
     response = UpdateFeaturesResponse(error_message=None)
     if version <= 1:
         response.results = [
-            # The word is Kafka's own: the text of its error code 0.
+            # The word is Kafka's own: the message of its error code 0.
             UpdatableFeatureResult(feature=update.feature, error_message="NONE")
             for update in paced(request.feature_updates, state.breathe)
         ]
@@ -152,7 +152,7 @@ def _nodes(state: ControllerState) -> Iterator[tuple[str, dict[str, VersionRange
 
 
 def _reason_not_supported(state: ControllerState, feature: str, level: int) -> str | None:
-    """Which node cannot have the feature at this level; None when all can."""
+    """Return which node does not support the feature at this level; None if all do."""
     for what, features in _nodes(state):
         supported = features.get(feature, _DISABLED)
         if level not in supported:

@@ -1,13 +1,13 @@
-"""The record that changes one partition: its leader, in-sync replicas, replicas, directories.
+"""Builds the record that changes one partition: leader, in-sync replicas, replicas, directories.
 
-In:  the partition as it is, and the targets: what shall differ.
-Out: one `PartitionChangeRecord`, or None when nothing differs.
+In:  the current partition, and the targets: what is to change.
+Out: one `PartitionChangeRecord`, or None if nothing changes.
 Invariants: a leader is always in the in-sync replicas, unless an unclean election was allowed. A
 reassignment completes with the first change after which its new replicas are in sync.
 
-Without eligible leader replicas, the last in-sync replica stays in the set when its broker goes,
+Without eligible leader replicas, the last in-sync replica stays in the set when its broker leaves,
 and the partition waits for it. With them (KIP-966) the high watermark does not move below
-min.insync.replicas, so a replica that leaves a set that small still has all that is committed::
+min.insync.replicas, so a replica that leaves a set that small still has all committed records::
 
     min.insync.replicas 2       isr       elr      leader   last known leader
     all three in sync           1 2 3              1
@@ -15,9 +15,9 @@ min.insync.replicas, so a replica that leaves a set that small still has all tha
     1 fails                               1 2      none     1
     2 comes back                2         1        2
 
-A replica leaves the eligible ones when enough replicas are in sync, or when its broker comes back
-from an unclean shutdown, which may have cost records. When none is left, the last known leader
-may lead: an unclean election.
+A replica stops being eligible when enough replicas are in sync, or when its broker returns from an
+unclean shutdown, which may have lost records. If none is left, the last known leader may lead, by
+an unclean election.
 Source: Kafka's `PartitionChangeBuilder.java`, `PartitionReassignmentReplicas.java`.
 """
 
@@ -40,14 +40,14 @@ from pykbroker.kraft.partition_image import (
 )
 from pykbroker.protocol.messages.partition_change_record import PartitionChangeRecord
 
-# What `elect_leader` may do when the leader has to change.
+# What `elect_leader` may do if the leader has to change.
 ONLINE: Final = "online"
 PREFERRED: Final = "preferred"
 UNCLEAN: Final = "unclean"
 
 
 class Rules(NamedTuple):
-    """What the cluster and the topic of a partition prescribe."""
+    """The settings of the cluster and the topic that apply to a partition."""
 
     metadata_version: int
     min_isr: int = 1
@@ -55,11 +55,11 @@ class Rules(NamedTuple):
 
 
 class Targets(NamedTuple):
-    """What a partition shall become; None leaves that part as it is.
+    """The target state of a partition; None leaves that part unchanged.
 
     `directories` places replicas by broker id. A replica that is in neither `directories` nor the
-    partition gets the default directory of its broker. `unclean_shutdown` is a broker that may have
-    lost records, if any.
+    partition receives the default directory of its broker. `unclean_shutdown` is a broker that may
+    have lost records, if any.
     """
 
     isr: tuple[int, ...] | None = None
@@ -81,11 +81,11 @@ def elect_leader(
     *,
     may_be_last_known: bool = False,
 ) -> tuple[int, bool]:
-    """Return the new leader, and whether it may lack records that are committed.
+    """Return the new leader, and whether it may lack committed records.
 
-    `replicas` are the replicas after the change, when they change with the leader. Eligible leader
+    `replicas` are the replicas after the change, if they change with the leader. Eligible leader
     replicas `elr` can be elected while no replica is in sync; `may_be_last_known` allows the last
-    known leader when there are none of these either.
+    known leader if there are none of these either.
     """
     replicas = replicas or partition.replicas
     candidates = isr or elr
@@ -100,7 +100,7 @@ def elect_leader(
     if (
         may_be_last_known
         and not candidates
-        and len(last_known) == 1  # of several, which one led is not known
+        and len(last_known) == 1  # with several, it is unknown which one led
         and acceptable(last_known[0])
     ):
         return last_known[0], True
@@ -118,10 +118,10 @@ def eligible_leaders(
     rules: Rules,
     replicas: tuple[int, ...],
 ) -> tuple[int, ...]:
-    """Return the replicas that have all that is committed without being in the new `isr`.
+    """Return the replicas that have all committed records without being in the new `isr`.
 
-    A replica that goes (`replicas` are those after the change) is none, nor is one that comes back
-    with an empty log. Kafka's controller keeps it, and fails when it is to be assigned again.
+    A removed replica (`replicas` are those after the change) is not eligible, nor is one that
+    returns with an empty log. Kafka's controller keeps it, and fails when it is assigned again.
     """
     if not rules.has_eligible_leaders:
         return partition.elr
@@ -139,10 +139,10 @@ def complete_reassignment(
     removing: tuple[int, ...],
     adding: tuple[int, ...],
 ) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-    """Return the final replicas and in-sync replicas; None while the reassignment has to go on.
+    """Return the final replicas and in-sync replicas; None while the reassignment is incomplete.
 
-    It waits for every added replica to be in sync. Where the replication factor shrinks it waits
-    for every remaining replica, so that completing never leaves a smaller in-sync set than needed.
+    It waits for every added replica to be in sync. If the replication factor shrinks, it waits for
+    every remaining replica, so that completion never leaves too small an in-sync set.
     """
     if not removing and not adding:
         return None
@@ -168,7 +168,7 @@ def change_partition(
     rules: Rules,
     election: str = ONLINE,
 ) -> MetadataRecord | None:
-    """The record that gives the partition these targets and a leader; None when nothing changes."""
+    """Return the record that applies the targets and elects a leader; None if nothing changes."""
     unchanged = PartitionChangeRecord(partition_id=number, topic_id=topic_id)
     record = PartitionChangeRecord(partition_id=number, topic_id=topic_id)
     isr = partition.isr if targets.isr is None else targets.isr
@@ -185,7 +185,7 @@ def change_partition(
     if recovery is not None and recovery != partition.leader_recovery_state:
         record.leader_recovery_state = recovery
     if record.leader == NO_LEADER_CHANGE and not set(partition.replicas) <= set(replicas):
-        record.leader = partition.leader  # raises the leader epoch: a replica goes
+        record.leader = partition.leader  # raises the leader epoch: a replica is removed
     if elr != partition.elr:
         record.eligible_leader_replicas = list(elr)
     if record.isr is None and isr != partition.isr and (isr or rules.has_eligible_leaders):
@@ -229,7 +229,7 @@ def _elect(
     acceptable: Callable[[int], bool],
     rules: Rules,
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Note a new leader; return the in-sync and the eligible replicas after the election."""
+    """Record a new leader; return the in-sync and the eligible replicas after the election."""
     leader, unclean = elect_leader(
         partition,
         isr,
@@ -239,7 +239,7 @@ def _elect(
         elr,
         may_be_last_known=rules.has_eligible_leaders,
     )
-    # Without the feature, eligible replicas are what is left of a time when it was finalised.
+    # Without the feature, eligible replicas are left over from when it was finalised.
     elr_after = elr if rules.has_eligible_leaders else ()
     if leader != partition.leader:
         record.leader = leader
@@ -255,7 +255,7 @@ def _elect(
 
 
 def _note_last_known_leader(record: PartitionChangeRecord, partition: PartitionImage) -> None:
-    """Remember who led while the partition has no leader, and forget it when it has one again."""
+    """Record the last leader while the partition has none, and clear it once there is one again."""
     if record.leader == NO_LEADER and not partition.last_known_elr:
         record.last_known_elr = [partition.leader]
     elif record.leader >= 0 and partition.last_known_elr:

@@ -1,12 +1,12 @@
-"""Which partitions a broker matters to: what fencing, heartbeats and elections look up.
+"""The partitions in which a broker has a role: used by fencing, heartbeats and elections.
 
 State: for each broker, the partitions with it in sync and those with it among the eligible leaders
-       (KIP-966), by topic; how many partitions it leads; the partitions without a leader, and those
-       that their preferred replica does not lead.
-In:    `follow(delta)` for each step of the metadata. Out: places of partitions, and counts.
-Invariants: the index of an image is the same whether it was built from the image or followed the
-deltas that led there. Nothing here costs more than the partitions that a delta changed or that an
-answer holds, however large the cluster is.
+(KIP-966), by topic; how many partitions it leads; the partitions without a leader, and those not
+led by their preferred replica.
+In:    `follow(delta)` for each metadata change. Out: (topic id, partition) pairs, and counts.
+Invariants: the index of an image is the same whether it was built from the image or from the deltas
+that led there. The cost is proportional to the partitions that a delta changes or an answer
+contains, however large the cluster is.
 Source: Kafka's `BrokersToIsrs.java`, `BrokersToElrs.java`, and `imbalancedPartitions` of
 `ReplicationControlManager.java`.
 """
@@ -27,11 +27,11 @@ Place = tuple[bytes, int]
 _Places = dict[bytes, set[int]]
 
 NOWHERE: Final = PartitionImage((), (), (), NO_LEADER)
-"""A partition that is not there yet, or no more."""
+"""A partition that does not exist yet, or no longer."""
 
 
 class PartitionIndex:
-    """See the module's text."""
+    """Finds the partitions of a broker by role."""
 
     def __init__(self, image: MetadataImage) -> None:
         self._in_sync: dict[int, _Places] = {}
@@ -43,7 +43,7 @@ class PartitionIndex:
             self._add_topic(topic)
 
     def follow(self, delta: MetadataDelta) -> None:
-        """The metadata moved on by `delta`."""
+        """Apply a metadata change."""
         before = delta.image.topics_by_id
         for topic_id, topic in delta.deleted_topics.items():
             for number, partition in topic.partitions.items():
@@ -58,27 +58,27 @@ class PartitionIndex:
                 self._change(topic_id, number, known, topic.partitions[number])
 
     def in_sync(self, broker_id: int) -> Iterator[Place]:
-        """Partitions with the broker among their in-sync replicas."""
+        """Return the partitions with the broker among their in-sync replicas."""
         return _each(self._in_sync.get(broker_id))
 
     def eligible(self, broker_id: int) -> Iterator[Place]:
-        """Partitions with the broker among their eligible leader replicas."""
+        """Return the partitions with the broker among their eligible leader replicas."""
         return _each(self._eligible.get(broker_id))
 
     def leads_anything(self, broker_id: int) -> bool:
-        """Does the broker lead any partition?"""
+        """Return whether the broker leads any partition."""
         return self._leaderships.get(broker_id, 0) > 0
 
     def leaderless(self) -> Iterator[Place]:
-        """Partitions without a leader."""
+        """Return the partitions without a leader."""
         return _each(self._leaderless)
 
     def imbalanced(self) -> Iterator[Place]:
-        """Partitions that another than their preferred replica leads, or none."""
+        """Return the partitions that are not led by their preferred replica."""
         return _each(self._imbalanced)
 
     def _add_topic(self, topic: TopicImage) -> None:
-        """A new topic: with many partitions at once, as a term begins with all there are."""
+        """Add a topic with all its partitions at once, because a term begins with all topics."""
         in_sync: defaultdict[int, set[int]] = defaultdict(set)
         for number, partition in topic.partitions.items():
             for replica in partition.isr:
@@ -121,7 +121,7 @@ class PartitionIndex:
 
 
 def _each(places: _Places | None) -> Iterator[Place]:
-    """In the order of partitions within a topic: the same on every machine."""
+    """Return the places in partition order within each topic, the same on every machine."""
     for topic_id, numbers in (places or {}).items():
         for number in sorted(numbers):
             yield topic_id, number
@@ -134,7 +134,7 @@ def _move(
     old: tuple[int, ...],
     new: tuple[int, ...],
 ) -> None:
-    """The brokers that a partition has in this role."""
+    """Update the brokers that a partition has in this role."""
     if old == new:
         return
     for broker_id in old:

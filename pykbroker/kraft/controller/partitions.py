@@ -1,9 +1,9 @@
-"""Leaders and in-sync replicas: who leads a partition when brokers come and go.
+"""Leaders and in-sync replicas: elections when brokers join, leave or fail.
 
 In:  the controller's state and which broker is joining, leaving or has crashed.
-Out: `PartitionChangeRecord`s, only where something changes (`partition_change.py`).
-A replica in a log directory that is offline cannot lead, whether the directory failed while its
-broker ran or was missing from the broker's registration.
+Out: `PartitionChangeRecord`s for the partitions that change (`partition_change.py`).
+A replica in an offline log directory cannot lead, whether the directory failed while its broker was
+running or was missing from the broker's registration.
 Source: Kafka's `ReplicationControlManager.java`.
 """
 
@@ -27,7 +27,7 @@ from pykbroker.kraft.partition_image import PartitionImage
 def found_partition(
     state: ControllerState, name: str, number: int
 ) -> tuple[TopicImage, PartitionImage] | None:
-    """The topic and the partition of these names; None when there is no such partition."""
+    """Return the topic and the partition; None if there is no such partition."""
     topic = state.image.topics_by_name.get(name)
     partition = None if topic is None else topic.partitions.get(number)
     return None if topic is None or partition is None else (topic, partition)
@@ -41,10 +41,11 @@ def leader_acceptor(
     directories: Mapping[int, bytes] | None = None,
     offline: frozenset[bytes] = frozenset(),
 ) -> Callable[[int], bool]:
-    """Return the test whether a broker may lead `partition`: active, its log directory online.
+    """Return a predicate: may a broker lead `partition`, being active with
+    its log directory online?
 
     `is_candidate` replaces the test whether the broker is active. `directories` are those of
-    replicas that the same record moves; `offline` those that are reported with the same request.
+    replicas moved by the same record; `offline` those reported with the same request.
     """
     is_candidate = is_candidate or state.is_active
     moved = directories or {}
@@ -69,9 +70,9 @@ def changed_partition(
     acceptable: Callable[[int], bool] | None = None,
     election: str = ONLINE,
 ) -> MetadataRecord | None:
-    """The record that gives a partition these targets; None when nothing changes.
+    """Return the record that applies these targets; None if nothing changes.
 
-    `acceptable` tells which brokers may lead it, those of `leader_acceptor` by default.
+    `acceptable` decides which brokers may lead it; the default is `leader_acceptor`.
     """
     return change_partition(
         topic.id,
@@ -86,7 +87,7 @@ def changed_partition(
 
 
 def election_of(state: ControllerState, topic: TopicImage) -> str:
-    """The election that keeps a partition of this topic online."""
+    """Return the kind of election that keeps a partition of this topic online."""
     return UNCLEAN if state.elects_unclean(topic.name) else ONLINE
 
 
@@ -99,10 +100,10 @@ def leader_and_isr_updates(
     unclean_shutdown: int | None = None,
     offline: frozenset[bytes] = frozenset(),
 ) -> list[MetadataRecord]:
-    """Records for `partitions` after the broker `remove` went or the broker `add` came.
+    """Return records for `partitions` after the broker `remove` left or the broker `add` joined.
 
-    While the records are made, the state still shows the broker as it was before: hence the names.
-    `unclean_shutdown` is a broker that went without closing its logs: it may have lost records.
+    While the records are built, the state still shows the broker as it was before.
+    `unclean_shutdown` is a broker that stopped without closing its logs and may have lost records.
     `offline` are log directories that the same request reports as failed.
     """
     gone = (remove, unclean_shutdown)
@@ -131,7 +132,7 @@ def leader_and_isr_updates(
 
 
 def broker_goes(state: ControllerState, broker_id: int) -> list[MetadataRecord]:
-    """Leaders and in-sync replicas without `broker_id`."""
+    """Return the changes that remove `broker_id` from leaders and in-sync replicas."""
     affected = state.at(state.index.in_sync(broker_id))
     return leader_and_isr_updates(state, affected, remove=broker_id)
 
@@ -139,9 +140,9 @@ def broker_goes(state: ControllerState, broker_id: int) -> list[MetadataRecord]:
 def broker_restarts(
     state: ControllerState, broker_id: int, *, is_clean: bool
 ) -> list[MetadataRecord]:
-    """Leaders and in-sync replicas without the former life of `broker_id`.
+    """Return the changes that remove the previous incarnation of `broker_id`.
 
-    A shutdown that was not clean costs it its eligibility too (KIP-966).
+    After an unclean shutdown it is also no longer eligible (KIP-966).
     """
     if is_clean or not state.has_eligible_leaders:
         return broker_goes(state, broker_id)
@@ -150,7 +151,7 @@ def broker_restarts(
 
 
 def broker_leaves(state: ControllerState, broker_id: int) -> list[MetadataRecord]:
-    """Leaders and in-sync replicas without a broker that is unregistered."""
+    """Return the changes that remove an unregistered broker."""
     places = chain(state.index.in_sync(broker_id), state.index.eligible(broker_id))
     return leader_and_isr_updates(state, state.at(places), remove=broker_id)
 
@@ -158,7 +159,7 @@ def broker_leaves(state: ControllerState, broker_id: int) -> list[MetadataRecord
 def broker_comes(
     state: ControllerState, broker_id: int, offline: frozenset[bytes] = frozenset()
 ) -> list[MetadataRecord]:
-    """Leaders for the partitions that have none and that `broker_id` may lead."""
+    """Return leaders for the partitions that have none and that `broker_id` may lead."""
     affected = state.at(state.index.leaderless())
     return leader_and_isr_updates(state, affected, add=broker_id, offline=offline)
 
@@ -166,7 +167,7 @@ def broker_comes(
 def directory_goes(
     state: ControllerState, broker_id: int, directories: set[bytes]
 ) -> list[MetadataRecord]:
-    """Leaders and in-sync replicas without the replicas in these log directories of a broker."""
+    """Return the changes that remove the replicas in these log directories of a broker."""
     affected = (
         entry
         for entry in state.at(state.index.in_sync(broker_id))

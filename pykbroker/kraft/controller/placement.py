@@ -1,8 +1,8 @@
-"""Where the replicas of new partitions go: striped over racks, then over the brokers of each rack.
+"""Places the replicas of new partitions: striped over racks, then over the brokers of each rack.
 
-The first replica of each partition is on an unfenced broker, the next ones take the racks in turn;
-when as many partitions have been placed as there are unfenced brokers, all lists are shuffled, so
-that followers of one leader spread.
+The first replica of each partition is on an unfenced broker, the next ones use the racks in turn.
+When as many partitions have been placed as there are unfenced brokers, all lists are shuffled, so
+that the followers of one leader are spread.
 Source: Kafka's `StripedReplicaPlacer.java`.
 """
 
@@ -21,7 +21,7 @@ def _invalid(message: str) -> KafkaError:
 
 
 class _BrokerRing:
-    """Brokers of one kind in one rack, taken in turn from a starting point that moves."""
+    """Brokers of one kind in one rack, taken in turn from a moving starting point."""
 
     def __init__(self) -> None:
         self.brokers: list[int] = []
@@ -38,7 +38,7 @@ class _BrokerRing:
         random.shuffle(self.brokers)
 
     def next(self, epoch: int) -> int:
-        """The next broker of this round, -1 when all were taken."""
+        """Return the next broker of this round, -1 if all have been taken."""
         if not self.brokers:
             return -1
         if self._epoch != epoch:
@@ -85,7 +85,7 @@ class _Racks:
         self._epoch = 0
 
     def place(self, replicas: int) -> list[int]:
-        """The brokers of one partition."""
+        """Return the brokers of one partition."""
         if self._epoch == self.unfenced and self.unfenced > 1:
             self._random.shuffle(self._names)
             for rack in self._racks.values():
@@ -123,7 +123,9 @@ def place_replicas(
     random: RandomSource,
     breathe: Breathe = go_on,
 ) -> list[list[int]]:
-    """The replicas of `partitions` new partitions. KafkaError when there are too few brokers."""
+    """Return the replicas of `partitions` new partitions. Raises KafkaError
+    if there are too few brokers.
+    """
     racks = _Racks(random, (broker for broker in brokers if broker.has_uncordoned_directories))
     if replication_factor <= 0:
         raise _invalid(

@@ -1,4 +1,4 @@
-"""Producer ids in blocks: each broker takes a block of 1000 and hands its ids out.
+"""Producer ids in blocks: each broker takes a block of 1000 and assigns its ids.
 
 Source: Kafka's `ProducerIdControlManager.java`, `ProducerIdsBlock.java`.
 """

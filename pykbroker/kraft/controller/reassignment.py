@@ -4,8 +4,8 @@
     replicas [2, 3, 1]         adding [3], removing [1]: 3 fetches, 1 still serves
     replicas [2, 3]            once 3 is in sync (partition_change.complete_reassignment)
 
-A reassignment that needs no new replica in sync completes with the record that begins it. A second
-request for a partition replaces the first; null replicas cancel it.
+A reassignment that adds no replica completes with the record that begins it. A second request for a
+partition replaces the first; null replicas cancel it.
 Source: Kafka's `ReplicationControlManager.java`, `PartitionReassignmentReplicas.java`,
 `PartitionReassignmentRevert.java`.
 """
@@ -42,7 +42,7 @@ from pykbroker.protocol.messages.list_partition_reassignments_response import (
 
 
 def alter_partition_reassignments(state: ControllerState, request: Any) -> Decision[MetadataRecord]:
-    """Decide an AlterPartitionReassignmentsRequest; each partition has a result of its own."""
+    """Decide an AlterPartitionReassignmentsRequest; each partition has its own result."""
     may_change_factor = request.allow_replication_factor_change
     records: list[MetadataRecord] = []
     reply = AlterPartitionReassignmentsResponse(
@@ -87,14 +87,14 @@ def _alter(
 
 
 def is_reassigning(partition: PartitionImage) -> bool:
-    """Is a reassignment of this partition under way?"""
+    """Return whether a reassignment of this partition is in progress."""
     return bool(partition.adding_replicas or partition.removing_replicas)
 
 
 def _cancel(
     state: ControllerState, topic: TopicImage, number: int, partition: PartitionImage
 ) -> MetadataRecord | None:
-    """Back to the replicas of before: without those that were to be added."""
+    """Return to the former replicas, without those that were to be added."""
     if not is_reassigning(partition):
         raise KafkaError(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS)
     adding = partition.adding_replicas
@@ -150,7 +150,7 @@ def _reassign(
 
 
 def _check_factor(partition: PartitionImage, target: Sequence[int]) -> None:
-    """KIP-860: the caller wants as many replicas as there are, or as there will be."""
+    """Check the replication factor, if the caller does not allow it to change (KIP-860)."""
     stays = set(partition.replicas) - set(partition.removing_replicas)
     if len(stays) != len(target):
         raise KafkaError(
@@ -160,7 +160,9 @@ def _check_factor(partition: PartitionImage, target: Sequence[int]) -> None:
 
 
 def list_partition_reassignments(state: ControllerState, request: Any) -> Decision[MetadataRecord]:
-    """Decide a ListPartitionReassignmentsRequest: those under way, of all topics (null) or some."""
+    """Decide a ListPartitionReassignmentsRequest: those in progress, of all
+    topics (null) or some.
+    """
     asked: Iterable[tuple[TopicImage | None, Iterable[int]]]
     if request.topics is None:
         asked = ((topic, topic.partitions) for topic in state.image.topics_by_name.values())

@@ -1,7 +1,7 @@
-"""Which method of the controller decides which request: the one table for local and remote callers.
+"""Maps each request to the controller method that decides it, for local and remote callers.
 
-A request is decided by the class of its message. `version` is the one the client used: answers of
-some requests depend on it. What is not in the table is no request to a controller.
+Dispatch is by the class of the message. `version` is the version the client used, on which some
+responses depend. A message that is not in the table is not a controller request.
 """
 
 from __future__ import annotations
@@ -51,12 +51,14 @@ DECIDE: dict[str, Decide] = {
 def decide(
     controller: Controller, message: Any, version: int, now_ms: int
 ) -> Decision[MetadataRecord]:
-    """The controller's decision on a request. KeyError: it is no request to a controller."""
+    """Return the controller's decision on a request. Raises KeyError if it is
+    not a controller request.
+    """
     return DECIDE[type(message).__name__](controller, message, version, now_ms)
 
 
 def takes_long(controller: Controller, message: Any) -> bool:
-    """May the decision on this request change very many partitions?"""
+    """Return whether the decision on this request may change very many partitions."""
     is_long = _LONG.get(type(message).__name__)
     return is_long is not None and is_long(controller.state, message)
 
@@ -65,7 +67,7 @@ MANY_PARTITIONS = 200
 
 
 def _creates_many(state: ControllerState, message: Any) -> bool:
-    """Does a CreateTopics request ask for very many partitions?"""
+    """Return whether a CreateTopics request asks for very many partitions."""
     topics = message.topics
     if len(topics) > MANY_PARTITIONS:
         return True
@@ -75,7 +77,7 @@ def _creates_many(state: ControllerState, message: Any) -> bool:
 
 
 def _adds_many(state: ControllerState, message: Any) -> bool:
-    """May a CreatePartitions request ask for very many partitions?"""
+    """Return whether a CreatePartitions request may ask for very many partitions."""
     topics = message.topics
     return len(topics) > MANY_PARTITIONS or sum(topic.count for topic in topics) > MANY_PARTITIONS
 

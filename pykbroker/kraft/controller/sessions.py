@@ -1,7 +1,7 @@
-"""Which brokers have been heard of lately, and how far they have read the metadata log.
+"""Broker sessions: which brokers are alive, and how far they have read the metadata log.
 
-State: per broker the time of its last heartbeat and the offset it reported. Soft: a controller that
-becomes active gives every registered broker a whole session to report.
+State: per broker the time of its last heartbeat and the offset it reported. It is soft state: a
+controller that becomes active gives every registered broker a full session to report.
 In:  touch, begin_controlled_shutdown, forget. Out: `is_valid`, `expired(now_ms)`, `lowest_offset`.
 Source: Kafka's `BrokerHeartbeatManager.java`, `BrokerHeartbeatTracker.java`.
 """
@@ -20,14 +20,14 @@ class _Session:
 
 
 class BrokerSessions:
-    """The heartbeat sessions of all brokers; see the module's text."""
+    """The heartbeat sessions of all brokers."""
 
     def __init__(self, timeout_ms: int) -> None:
         self.timeout_ms = timeout_ms
         self._sessions: dict[int, _Session] = {}
 
     def touch(self, broker_id: int, epoch: int, now_ms: int, metadata_offset: int = -1) -> None:
-        """The broker was heard of."""
+        """Record a sign of life from the broker."""
         session = self._sessions.get(broker_id)
         if session is None or session.epoch != epoch:
             session = _Session(epoch, now_ms)
@@ -36,30 +36,32 @@ class BrokerSessions:
         session.metadata_offset = max(session.metadata_offset, metadata_offset)
 
     def begin_controlled_shutdown(self, broker_id: int, offset: int) -> None:
-        """The broker may go once every other active broker has read up to `offset`."""
+        """Record that the broker may stop once every other active broker has read
+        up to `offset`.
+        """
         session = self._sessions.get(broker_id)
         if session is not None and session.controlled_shutdown_offset < 0:
             session.controlled_shutdown_offset = offset
 
     def controlled_shutdown_offset(self, broker_id: int) -> int:
-        """-1 when the broker is not shutting down."""
+        """Return the offset of its controlled shutdown; -1 if the broker is not shutting down."""
         session = self._sessions.get(broker_id)
         return -1 if session is None else session.controlled_shutdown_offset
 
     def lowest_offset(self, broker_ids: list[int]) -> int:
-        """How far the slowest of these brokers has read; a large number when there is none."""
+        """Return how far the slowest of these brokers has read; a large number if there is none."""
         sessions = [self._sessions[key] for key in broker_ids if key in self._sessions]
         return min((session.metadata_offset for session in sessions), default=2**63 - 1)
 
     def is_valid(self, broker_id: int, epoch: int, now_ms: int) -> bool:
-        """Does a session of this incarnation still run?"""
+        """Return whether the session of this incarnation has not expired."""
         session = self._sessions.get(broker_id)
         if session is None or session.epoch != epoch:
             return False
         return now_ms - session.last_heard_ms < self.timeout_ms
 
     def expired(self, now_ms: int) -> int | None:
-        """A broker whose session has run out (the oldest first), None when there is none."""
+        """Return a broker whose session has expired (oldest first), None if there is none."""
         oldest: int | None = None
         oldest_heard = now_ms - self.timeout_ms
         for broker_id, session in self._sessions.items():
@@ -68,10 +70,10 @@ class BrokerSessions:
         return oldest
 
     def forget(self, broker_id: int) -> None:
-        """The broker is fenced, gone, or another incarnation."""
+        """Forget a broker that is fenced, removed, or has another incarnation."""
         self._sessions.pop(broker_id, None)
 
     def next_deadline_ms(self) -> int | None:
-        """When the next session runs out, unless it is heard of."""
+        """Return when the next session expires, unless its broker reports before."""
         heard = [session.last_heard_ms for session in self._sessions.values()]
         return min(heard) + self.timeout_ms if heard else None

@@ -1,10 +1,10 @@
-"""What the controller's subjects share: the latest image, the configuration, the injected sources.
+"""The state shared by the controller's modules: latest image, configuration, injected sources.
 
-State: `image` is the state after every record that was decided, committed or not; `next_offset` is
-where the next record goes; `index` tells where in the image a broker matters; sessions of brokers
-are soft state of this controller alone.
-In:  replay by `Controller` only; the subjects read.
-Out: small questions that several subjects ask (is this broker active, what holds for this topic).
+State: `image` is the state after every decided record, committed or not; `next_offset` is the
+offset of the next record; `index` finds the partitions of a broker in the image; the broker
+sessions are soft state of this controller alone.
+In:  replay, by `Controller` only; the other modules only read.
+Out: queries that several modules share (is this broker active, which settings has this topic).
 """
 
 from __future__ import annotations
@@ -24,20 +24,22 @@ from pykbroker.kraft.registration import BrokerRegistration
 
 
 class ElectionConfig(NamedTuple):
-    """What decides elections, of a topic's configuration."""
+    """The election settings of a topic's configuration."""
 
     elects_unclean: bool
     min_insync_replicas: int
 
 
 def effective_min_isr(min_insync_replicas: int, topic: TopicImage) -> int:
-    """`min.insync.replicas`, but never more than the replicas of the topic's first partition."""
+    """Return `min.insync.replicas`, capped at the number of replicas of the
+    topic's first partition.
+    """
     first = topic.partitions.get(0)
     return min_insync_replicas if first is None else min(min_insync_replicas, len(first.replicas))
 
 
 class ControllerState:
-    """See the module's text."""
+    """The state shared by the controller's modules."""
 
     def __init__(
         self,
@@ -50,7 +52,7 @@ class ControllerState:
         voter_ids: Callable[[], Collection[int]],
         breathe: Callable[[], None],
     ) -> None:
-        """voter_ids: the voters of the quorum as they are now.
+        """voter_ids: the current voters of the quorum.
 
         breathe: called between the parts of a long request (`environment/slices.py`).
         """
@@ -65,13 +67,13 @@ class ControllerState:
         self.index = PartitionIndex(self.image)
         self.next_offset = 0
         self.kraft_version = 0
-        # Offset of the last RegisterBrokerRecord of each broker: it is caught up behind that.
+        # Offset of each broker's last RegisterBrokerRecord: the broker is caught up past it.
         self.registration_offsets: dict[int, int] = {}
         self.sessions = BrokerSessions(config.broker_session_timeout_ms)
         self._effective: tuple[object, object, BrokerConfig] | None = None
         self._election_configs: dict[str, tuple[Mapping[str, str], ElectionConfig]] = {}
         self._election_configs_of: BrokerConfig | None = None
-        # The last topic's configuration as an answer shows it (topics.py): soft, never changed.
+        # The last topic's configuration for responses (topics.py): soft, never changed.
         self.described_topic: tuple[BrokerConfig, dict[str, str], Any] | None = None
 
     @property
@@ -80,53 +82,53 @@ class ControllerState:
         return self.image.metadata_version
 
     def config(self) -> BrokerConfig:
-        """This node's configuration, dynamic overrides on top; made again when they change."""
+        """This node's configuration with dynamic overrides; rebuilt when they change."""
         cluster, node = self.image.cluster_config(), self.image.broker_config(self.node_id)
         cached = self._effective
-        # A resource's settings are never changed in place, only replaced.
+        # The settings of a resource are never changed in place, only replaced.
         if cached is not None and cached[0] is cluster and cached[1] is node:
             return cached[2]
-        # The broker tells what it cannot use, written by a node that knows more keys.
+        # The broker reports settings that it cannot use, written by a node that knows more keys.
         effective, _ = with_usable_overrides(self.static_config, cluster, node)
         self._effective = (cluster, node, effective)
         return effective
 
     def topic_config(self, overrides: Mapping[str, str]) -> TopicConfig:
-        """The configuration that a topic with these overrides has."""
+        """Return the configuration of a topic with these overrides."""
         return TopicConfig.from_overrides(self.config(), overrides)
 
     def broker(self, broker_id: int) -> BrokerRegistration | None:
-        """The registration of a broker."""
+        """Return the registration of a broker; None if it is not registered."""
         return self.image.brokers.get(broker_id)
 
     def is_active(self, broker_id: int) -> bool:
-        """May it lead: registered, not fenced, not shutting down?"""
+        """Return whether the broker may lead: registered, not fenced, not shutting down."""
         broker = self.image.brokers.get(broker_id)
         return broker is not None and not broker.fenced and not broker.in_controlled_shutdown
 
     def default_directory(self, broker_id: int) -> bytes:
-        """The log directory of a new replica on `broker_id`."""
+        """Return the log directory of a new replica on `broker_id`."""
         broker = self.image.brokers.get(broker_id)
         return UNASSIGNED_DIRECTORY if broker is None else broker.default_directory
 
     def at(self, places: Iterable[Place]) -> Iterator[tuple[TopicImage, int, PartitionImage]]:
-        """The partitions at these places of the index."""
+        """Return the partitions at these places of the index."""
         topics = self.image.topics_by_id
         for topic_id, number in places:
             topic = topics[topic_id]
             yield topic, number, topic.partitions[number]
 
     def elects_unclean(self, topic: str) -> bool:
-        """Does `unclean.leader.election.enable` hold for this topic?"""
+        """Return whether `unclean.leader.election.enable` is set for this topic."""
         return self._election_config(topic).elects_unclean
 
     @property
     def has_eligible_leaders(self) -> bool:
-        """Is `eligible.leader.replicas.version` finalised at 1 (KIP-966)?"""
+        """Whether `eligible.leader.replicas.version` is finalised at 1 (KIP-966)."""
         return self.image.has_eligible_leaders
 
     def rules(self, topic: TopicImage) -> Rules:
-        """What the cluster and the topic prescribe for a change of one of its partitions."""
+        """Return the settings of cluster and topic for a change of one of its partitions."""
         return Rules(
             self.metadata_version,
             effective_min_isr(self._election_config(topic.name).min_insync_replicas, topic),
@@ -134,7 +136,9 @@ class ControllerState:
         )
 
     def _election_config(self, topic: str) -> ElectionConfig:
-        """Kept for each topic: thousands of partitions may change when one broker goes."""
+        """Return the election settings, cached per topic: thousands of
+        partitions may change with one broker.
+        """
         config = self.config()
         if self._election_configs_of is not config:
             self._election_configs_of = config

@@ -1,8 +1,8 @@
 """Creating and deleting topics, and adding partitions.
 
-In:  CreateTopics, DeleteTopics and CreatePartitions requests, as their handlers decoded them.
-Out: decisions with the response; each topic succeeds or fails by itself, and all that succeed are
-     written in one atomic batch.
+In:  CreateTopics, DeleteTopics and CreatePartitions requests, as decoded by their handlers.
+Out: decisions with the response; each topic succeeds or fails by itself, and all successes are
+written in one atomic batch.
 Source: Kafka's `ReplicationControlManager.java`, `ControllerApis.scala` (duplicates), `Topic.java`.
 """
 
@@ -100,14 +100,14 @@ def _failed(name: str, fault: KafkaError) -> CreatableTopicResult:
 
 
 class _CollidingNames:
-    """Topics that differ only in `.` and `_`: their metrics would have the same names."""
+    """Finds topics that differ only in `.` and `_`, whose metrics would have the same names."""
 
     def __init__(self, state: ControllerState) -> None:
         self._state = state
         self._by_normalized: dict[str, str] | None = None
 
     def other(self, name: str) -> str | None:
-        """An existing topic whose name collides with `name`."""
+        """Return an existing topic whose name collides with `name`."""
         if "." not in name and "_" not in name:
             return None
         if self._by_normalized is None:
@@ -122,9 +122,12 @@ class _CollidingNames:
 def _create_topic(
     state: ControllerState, topic: Any, colliding: _CollidingNames
 ) -> tuple[CreatableTopicResult, list[MetadataRecord]]:
-    """The result and the records of one new topic; KafkaError when it cannot be."""
+    """Return the result and the records of one new topic; raises KafkaError if it
+    is not allowed.
+    """
     name = topic.name
-    # In Kafka's order: a topic that exists is told so, even where its name collides with itself.
+    # In Kafka's order: an existing topic is reported as such, even if its name collides with
+    # itself.
     if name in state.image.topics_by_name:
         raise KafkaError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
     fault = topic_name_fault(name)
@@ -228,7 +231,9 @@ def _first_partitions(state: ControllerState, topic: Any) -> dict[int, Partition
 def _effective_configs(
     state: ControllerState, overrides: dict[str, str]
 ) -> list[CreatableTopicConfigs]:
-    """What the answer shows; kept for the next topic, which mostly has the same overrides."""
+    """Return the configuration for the response; cached, since the next topic
+    often has the same overrides.
+    """
     config = state.config()
     kept = state.described_topic
     if kept is not None and kept[0] is config and kept[1] == overrides:
@@ -294,7 +299,9 @@ def delete_topics(state: ControllerState, request: Any, version: int) -> Decisio
 def _asked_topics(
     state: ControllerState, request: Any, response: DeleteTopicsResponse
 ) -> list[tuple[str | None, bytes]]:
-    """Names (id zero) and ids (name None) to delete; what makes no sense is answered at once."""
+    """Return names (id zero) and ids (name None) to delete; invalid entries
+    are answered immediately.
+    """
     breathe = state.breathe
     asked: list[tuple[str | None, bytes]] = [
         (name, ZERO_UUID) for name in paced(request.topic_names, breathe)
@@ -355,7 +362,7 @@ def create_partitions(state: ControllerState, request: Any) -> Decision[Metadata
 
 
 def _not_grown(name: str, fault: KafkaError) -> CreatePartitionsTopicResult:
-    # Kafka has no text for a topic that is not there.
+    # Kafka has no message for a missing topic here.
     unknown = fault.code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     return CreatePartitionsTopicResult(
         name=name, error_code=fault.code, error_message=None if unknown else fault.message

@@ -1,1 +1,1 @@
-"""The quorum: the machine (`raft.py`) and its drivers, voters, persistent state."""
+"""The quorum: the state machine (`raft.py`), its drivers, voters, and persistent state."""

@@ -1,6 +1,6 @@
-"""The voters that a quorum begins with: given when directories are formatted (kraft.version 1).
+"""The initial voters of a quorum, specified when directories are formatted (kraft.version 1).
 
-Static voters (controller.quorum.voters, kraft.version 0) are not among these: they stay in the
+Static voters (controller.quorum.voters, kraft.version 0) are not included: they stay in the
 configuration.
 Source: Kafka's `StorageTool.scala`, `DynamicVoters.java`.
 """
@@ -20,14 +20,14 @@ DEFAULT_CONTROLLER_PORT: Final = 9093
 def local_voter(
     config: BrokerConfig, directory_id: bytes, ports: Mapping[str, int] | None = None
 ) -> VoterNode:
-    """This node as a voter, at its advertised controller listeners.
+    """Return this node as a voter, at its advertised controller listeners.
 
-    `ports` are the ports really open, by listener name, where the configuration says 0. A node that
-    opens no controller listener still needs an endpoint that a quorum can name.
+    `ports` are the actual ports, by listener name, where the configuration says 0. A node without a
+    controller listener still needs an endpoint for the voter set.
     """
     endpoints = []
     for at in config.advertised_controller_endpoints:
-        # The advertised port is where others reach it; 0 stands for the one that was opened.
+        # The advertised port is the one that other nodes use; 0 means the port that was opened.
         port = at.port or (ports or {}).get(at.listener_name, 0) or DEFAULT_CONTROLLER_PORT
         endpoints.append(VoterEndpoint(at.listener_name, at.host or "localhost", port))
     if not endpoints:
@@ -37,7 +37,7 @@ def local_voter(
 
 
 def bootstrap_servers(config: BrokerConfig) -> list[tuple[str, int]]:
-    """controller.quorum.bootstrap.servers: `host:port`."""
+    """Return controller.quorum.bootstrap.servers: `host:port`."""
     found = []
     for entry in config.controller_quorum_bootstrap_servers:
         host, _, port = str(entry).rpartition(":")
@@ -46,17 +46,17 @@ def bootstrap_servers(config: BrokerConfig) -> list[tuple[str, int]]:
 
 
 def names_other_controllers(config: BrokerConfig) -> bool:
-    """Whether controller.quorum.bootstrap.servers has others than this node."""
+    """Return whether controller.quorum.bootstrap.servers names other nodes."""
     own = {at.port for at in config.controller_endpoints}
     own |= {at.port for at in config.advertised_controller_endpoints}
     return any(port not in own for _, port in bootstrap_servers(config))
 
 
 def default_voters(config: BrokerConfig, new_uuid: Callable[[], bytes]) -> VoterSet | None:
-    """The voters for a fresh directory when nobody says which.
+    """Return the default voters for a new directory.
 
-    A controller that is told of no other is a quorum of its own; None stands for voters that are in
-    the configuration, or that others know.
+    A controller without other known controllers is a quorum by itself; None means that the voters
+    are in the configuration, or known to other nodes.
     """
     if (
         not config.is_controller
@@ -68,5 +68,5 @@ def default_voters(config: BrokerConfig, new_uuid: Callable[[], bytes]) -> Voter
 
 
 def standalone_voters(config: BrokerConfig, new_uuid: Callable[[], bytes]) -> VoterSet:
-    """This node alone, with a directory id that its metadata directory is to get."""
+    """Return this node alone, with the directory id for its metadata directory."""
     return VoterSet([local_voter(config, new_uuid())])

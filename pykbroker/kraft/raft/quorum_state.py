@@ -1,9 +1,9 @@
-"""What a replica of the quorum must never forget: its epoch, its vote, its leader.
+"""The durable election state of a replica of the quorum: epoch, vote, leader.
 
     __cluster_metadata-0/quorum-state, one line of JSON:
     {"leaderId":1,"leaderEpoch":1,"votedId":-1,"votedDirectoryId":"AAAAAAAAAAAAAAAAAAAAAA","data_version":1}
 
-Version 0 (kraft.version 0) has the voters beside it and no directory id.
+Version 0 (kraft.version 0) also contains the voters, and no directory id.
 Source: Kafka's `ElectionState.java`, `FileQuorumStateStore.java`, `QuorumStateData.json`.
 """
 
@@ -22,7 +22,7 @@ NOT_VOTED: Final = -1
 
 
 class CorruptQuorumState(Exception):
-    """A quorum-state file that says nothing sensible."""
+    """A quorum-state file is damaged."""
 
 
 class ElectionState(NamedTuple):
@@ -36,7 +36,7 @@ class ElectionState(NamedTuple):
 def encode_quorum_state(
     election: ElectionState, kraft_version: int, voter_ids: Iterable[int]
 ) -> bytes:
-    """The file's bytes, as Apache Kafka writes them for this kraft.version."""
+    """Return the file's content, as Apache Kafka writes it for this kraft.version."""
     voted = election.voted
     voted_id = NOT_VOTED if voted is None else voted.id
     fields: dict[str, Any]
@@ -62,7 +62,7 @@ def encode_quorum_state(
 
 
 def decode_quorum_state(text: bytes) -> ElectionState:
-    """What the file says. CorruptQuorumState when it is damaged or of a later version."""
+    """Decode the file. Raises CorruptQuorumState if it is damaged or of a later version."""
     try:
         fields = json.loads(text)
         version = fields["data_version"]

@@ -1,10 +1,11 @@
-"""KRaft: who leads the metadata quorum, and up to which offset its log is committed.
+"""KRaft: the leader of the metadata quorum, and the offset up to which its log is committed.
 
 State: `raft_state`.
 In:    `step(event, now_ms)`, events of `raft_events`.
 Out:   a list of effects, to be carried out in their order; `next_deadline_ms()`.
-Invariants: the epoch and the high watermark never go back; one vote in an epoch; a leader counts
-its own log only as far as it is on disk, and commits nothing before a record of its own epoch.
+Invariants: the epoch and the high watermark never decrease; there is one vote per epoch; a leader
+counts its own log only as far as it is on disk, and commits nothing before a record of its own
+epoch.
 
 A quorum of one elects itself in one step, in a new epoch at each start, as Kafka does.
 Source: Kafka's `KafkaRaftClient.java`.
@@ -30,10 +31,10 @@ from pykbroker.kraft.raft.raft_state import RaftState
 
 
 class Raft(RaftState):
-    """One replica of the quorum; see the module's text."""
+    """One replica of the quorum."""
 
     def step(self, event: Event, now_ms: int) -> list[Effect]:
-        """Take in an event; returns what has to be done now."""
+        """Process an event; return the effects to carry out now."""
         self.effects = []
         self._take_in(event, now_ms)
         return self.effects
@@ -80,7 +81,7 @@ class Raft(RaftState):
                 assert_never(event)
 
     def _start(self, event: ev.Started, now_ms: int) -> None:
-        """Take the role up that the quorum-state file implies."""
+        """Take the role implied by the quorum-state file."""
         self.log_end = event.log_end
         self.flushed_offset = event.log_end.offset
         saved = event.saved or ElectionState(0)
@@ -114,7 +115,7 @@ class Raft(RaftState):
                 self.become_prospective(now_ms)
         elif now_ms >= role.election_deadline_ms:
             if isinstance(role, Resigned):
-                # In a later epoch: in this one the node is the leader, which it is no more.
+                # In a later epoch: in this one the node was the leader, which it no longer is.
                 self.become_unattached(self.epoch + 1, now_ms)
             elif isinstance(role, Prospective):
                 raft_elections.lose_pre_vote(self, role, now_ms)

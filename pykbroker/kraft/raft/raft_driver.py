@@ -1,16 +1,16 @@
-"""Carries the quorum out: the log, its fsyncs, the quorum-state file, and who is told of commits.
+"""Drives the quorum: the log, its fsyncs, the quorum-state file, and the notification of commits.
 
 State: the raft machine, the metadata log, the batches that are written but not yet committed.
-In:    `open`, `append` (the active controller's records), what the fetcher got from the leader,
-       `answer` (requests of other replicas), timers, the ends of fsyncs.
+In:    `open`, `append` (the active controller's records), fetched batches of the leader, `answer`
+       (requests of other replicas), timers, completed fsyncs.
 Out:   `on_commit(batches)`, `on_snapshot` and `on_leader(leader_id, epoch)` of the listener;
-       messages of the messenger; `on_progress` when what other replicas fetch may have grown;
-       `on_fatal` when the disk fails: a node without its metadata log must stop.
-Invariants: batches are told in the order of the log, each once, and only once they are committed;
-       `on_leader` with this node's id comes after the last batch of the epochs before.
+       messages of the messenger; `on_progress` when other replicas may have more to fetch;
+       `on_fatal` if the disk fails: a node without its metadata log must stop.
+Invariants: batches are delivered in log order, each once, and only after they are committed;
+       `on_leader` with this node's id follows the last batch of the earlier epochs.
 
-One fsync runs at a time, in the one thread of `threads`; what is appended meanwhile is synced by
-the next one: a burst of changes costs two fsyncs, not one each.
+One fsync runs at a time, in the one thread of `threads`; batches appended meanwhile are synced by
+the next one, so a burst of changes costs two fsyncs, not one each.
 Source: Kafka's `KafkaRaftClient.java` (the parts with side effects), `BatchAccumulator.java`.
 """
 
@@ -56,17 +56,17 @@ class RaftListener(Protocol):
     """Listener for committed records, loaded snapshots and leader changes."""
 
     def on_commit(self, batches: Sequence[LogBatch]) -> None:
-        """These batches are committed, in the order of the log."""
+        """Handle committed batches, in log order."""
 
     def on_snapshot(self, snapshot: Snapshot) -> None:
-        """Everything up to the snapshot's end is committed, and is in it."""
+        """Handle a loaded snapshot, which contains everything committed up to its end."""
 
     def on_leader(self, leader_id: int, epoch: int) -> None:
-        """Who leads now; -1: no leader is known."""
+        """Handle a change of leader; -1: no leader is known."""
 
 
 class Messenger(Protocol):
-    """What carries messages to other voters."""
+    """Sends messages to other voters."""
 
     def send_vote(self, effect: ev.SendVote) -> None:
         """Ask a voter for its vote."""
@@ -79,7 +79,7 @@ class Messenger(Protocol):
 
 
 class RaftDriver:
-    """See the module's text."""
+    """Carries out the effects of one replica's raft machine."""
 
     def __init__(
         self,
@@ -112,18 +112,18 @@ class RaftDriver:
         self._reply: ev.Reply | None = None
         self._last_role: tuple[int, int, type] = (-1, -1, type(None))
         self._flush_waiters: list[Deferred] = []
-        self.messenger: Messenger | None = None  # of a quorum of several
+        self.messenger: Messenger | None = None  # in a quorum of several
         self.on_progress: Callable[[], None] = _nothing
         self.on_role: Callable[[], None] = _nothing
 
     @property
     def is_stopped(self) -> bool:
-        """Does the node stop?"""
+        """Whether the node is stopping."""
         return self._stopped
 
     @property
     def is_caught_up(self) -> bool:
-        """Has the listener been told all that the leader, as it last answered, had committed?"""
+        """Has the listener received all that the leader's last answer said was committed?"""
         role = self.raft.role
         if isinstance(role, Leader):
             return self._delivered_offset > role.epoch_start_offset
@@ -133,7 +133,7 @@ class RaftDriver:
 
     @property
     def delivered_offset(self) -> int:
-        """The listener has been told everything before this offset."""
+        """The listener has received everything before this offset."""
         return self._delivered_offset
 
     @property
@@ -142,9 +142,9 @@ class RaftDriver:
         return self.raft.high_watermark
 
     def open(self, snapshot: Snapshot | None) -> None:
-        """Read the log behind the snapshot, take the role up, and commit what a quorum of one can.
+        """Read the log after the snapshot, take the role, and commit what a quorum of one can.
 
-        Blocks for the fsyncs: nothing else can be done before.
+        It blocks for the fsyncs, because nothing else can be done before.
         """
         history = self.raft.history
         start = 0
@@ -170,16 +170,19 @@ class RaftDriver:
     def prepare(
         self, records: Sequence[MetadataRecord], *, atomic: bool, breathe: Breathe = go_on
     ) -> PreparedAppend:
-        """Encode records for `append`, and breathe between them. KafkaError when they cannot be
-        appended: this node does not lead, or they are too many for one batch."""
+        """Encode records for `append`, breathing between them. Raises KafkaError if this node does
+        not lead, or they are too many for one batch.
+        """
         chunks = cut_into_batches(records, atomic=atomic, breathe=breathe)
         if not self.raft.is_leader or self._stopped:
             raise KafkaError(ErrorCode.NOT_CONTROLLER)
         return PreparedAppend(self.log.log.next_offset, chunks)
 
     def append(self, prepared: PreparedAppend) -> None:
-        """Append as the leader, right after `prepare`. The records are committed when `on_commit`
-        has told them. KafkaError(KAFKA_STORAGE_ERROR) when the disk failed: the node stops."""
+        """Append as the leader, immediately after `prepare`. The records are committed when
+        `on_commit` reports them. Raises KafkaError(KAFKA_STORAGE_ERROR) if the disk failed: the
+        node stops.
+        """
         now_ms = self._now_ms()
         for chunk in prepared.chunks:
             base_offset = self.log.log.next_offset
@@ -189,25 +192,26 @@ class RaftDriver:
         self._start_flush()
 
     def append_voters(self, voters: VoterSet) -> int:
-        """Append a new voter set as the leader; the offset of its record. It counts at once."""
+        """Append a new voter set as the leader; return its offset. It takes effect immediately."""
         offset = self.log.log.next_offset
         self._append_control(ev.AppendControl(self.raft.epoch, (voters.to_record(),)))
         return offset
 
     def answer(self, event: ev.Event) -> ev.Reply:
-        """Take in a request of another replica; what to answer, which may be told at once.
+        """Process a request of another replica; return the answer, which may be sent immediately.
 
-        KafkaError when this node stops, or its disk failed: it must not answer from memory alone.
+        Raises KafkaError if this node is stopping or its disk failed: it must not answer from
+        memory alone.
         """
         if self._stopped:
             raise KafkaError(ErrorCode.BROKER_NOT_AVAILABLE)
         self._step(event)
         reply, self._reply = self._reply, None
-        assert reply is not None, f"{event} got no reply"
+        assert reply is not None, f"{event} has no reply"
         return reply
 
     def step(self, event: ev.Event) -> None:
-        """Take in any other event."""
+        """Process any other event."""
         if not self._stopped:
             with contextlib.suppress(KafkaError):  # the disk failed: `on_fatal` was called
                 self._step(event)
@@ -215,9 +219,9 @@ class RaftDriver:
     # Following the leader.
 
     def append_from_leader(self, content: bytes | memoryview) -> None:
-        """Append batches that were fetched. CorruptBatch: nothing was appended.
+        """Append fetched batches. If it raises CorruptBatch, nothing was appended.
 
-        Batches of a later epoch than this replica's are not from the leader that it follows.
+        Batches of a later epoch than this replica's are not from its leader.
         """
         fetched = [
             (decode_log_batch(header, batch), batch)
@@ -237,7 +241,7 @@ class RaftDriver:
             self._start_flush()
 
     def truncate(self, epoch: int, end_offset: int) -> None:
-        """The leader's log has `epoch` only up to `end_offset`: cut back to where both agree."""
+        """Truncate to where both logs agree: the leader has `epoch` only up to `end_offset`."""
         offset = self.log.truncation_offset(epoch, end_offset)
         if offset < self.raft.high_watermark:
             raise DivergedBelowCommit(
@@ -252,7 +256,7 @@ class RaftDriver:
         self._step(ev.Truncated(self.log.end))
 
     def load_snapshot(self, snapshot: Snapshot) -> None:
-        """A snapshot of the leader, which is on disk already, takes the place of the log."""
+        """Replace the log by a snapshot of the leader, which is already on disk."""
         history = self.raft.history
         self.log.snapshot_written(snapshot.id)
         self.log.begin_at(snapshot.id)
@@ -266,7 +270,7 @@ class RaftDriver:
         self._step(ev.SnapshotLoaded(self.log.end))
 
     def flushed(self) -> Deferred:
-        """Resolved with None once everything that was appended is on disk."""
+        """Return a Deferred that is resolved with None once everything appended is on disk."""
         waiter = Deferred()
         if self._flushing or self._flush_again:
             self._flush_waiters.append(waiter)
@@ -275,11 +279,11 @@ class RaftDriver:
         return waiter
 
     def resign(self) -> None:
-        """Give leadership up, before the node stops."""
+        """Resign leadership before the node stops."""
         self.step(ev.Resign())
 
     def stop(self) -> None:
-        """No more timers and fsyncs; the log stays open."""
+        """Stop timers and fsyncs; the log stays open."""
         self._stopped = True
         if self._timer is not None:
             self._timer.cancel()
@@ -288,15 +292,16 @@ class RaftDriver:
     # The machine.
 
     def _step(self, event: ev.Event) -> None:
-        """KafkaError when the disk fails: then nothing of what was to follow happens, because a
-        vote that is not on disk must not be given."""
+        """Carry out the effects of an event. If the disk fails, raises KafkaError and skips the
+        remaining effects, because a vote that is not on disk must not be given.
+        """
         effects = self.raft.step(event, self._now_ms())
         try:
             for effect in effects:
                 self._carry_out(effect)
         except (OSError, LogDirFailure) as failure:
             if self._opening:
-                raise  # to who opens it
+                raise  # to the caller of `open`
             self.fail(failure)
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR) from failure
         self._arm()
@@ -323,7 +328,7 @@ class RaftDriver:
             case ev.Reply():
                 self._reply = effect
             case ev.SendVote():
-                # An election must not be won with records that a crash then takes away.
+                # An election must not be won with records that a crash could then lose.
                 self.flushed().on_resolved(lambda _: self._messenger.send_vote(effect))
             case ev.SendBeginEpoch():
                 self._messenger.send_begin_epoch(effect)
@@ -372,7 +377,7 @@ class RaftDriver:
             self.log.append(batch, now_ms)
         except LogDirFailure as failure:
             if self._opening:
-                raise  # to who opens it
+                raise  # to the caller of `open`
             self.fail(failure)
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR) from failure
         end_offset = self.log.log.next_offset
@@ -383,7 +388,7 @@ class RaftDriver:
     # Durability and commits.
 
     def _start_flush(self) -> None:
-        """Have what is written synced, then tell the machine."""
+        """Sync what is written, then notify the machine."""
         end = self.log.end
         self._step_appended(end)
         self.on_progress()
@@ -427,7 +432,7 @@ class RaftDriver:
         self.step(ev.Flushed(job.offset))
 
     def _deliver(self) -> None:
-        """Tell the listener every batch below the high watermark."""
+        """Deliver every batch below the high watermark to the listener."""
         committed: list[LogBatch] = []
         waiting = self._uncommitted
         while waiting and waiting[0].last_offset < self.raft.high_watermark:
@@ -439,8 +444,9 @@ class RaftDriver:
         self._tell_leader()
 
     def _tell(self, call: Callable[[], None]) -> bool:
-        """Whoever fails to take in what is committed does not know the cluster any more: the node
-        stops. While it opens the failure goes to who opens it."""
+        """Call the listener. If it cannot apply a committed record, the node no longer knows the
+        state of the cluster and stops. During `open` the exception goes to the caller.
+        """
         if self._opening:
             call()
             return True
@@ -452,7 +458,7 @@ class RaftDriver:
         return True
 
     def _tell_leader(self) -> None:
-        """The news of a leader, once everything before its epoch has been told."""
+        """Announce a leader once everything before its epoch has been delivered."""
         news = self._news
         if news is None:
             return
@@ -478,7 +484,7 @@ class RaftDriver:
         self.step(ev.Tick())
 
     def fail(self, failure: BaseException) -> None:
-        """The metadata cannot be followed: the node has to stop."""
+        """Stop the node, because the metadata cannot be followed."""
         if not self._stopped:
             self.stop()
             bug = None if isinstance(failure, LogDirFailure) else failure
@@ -491,4 +497,4 @@ class DivergedBelowCommit(Exception):
 
 
 def _nothing() -> None:
-    """Nobody listens."""
+    """Do nothing; the default callback."""

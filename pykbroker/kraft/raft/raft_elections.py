@@ -1,4 +1,4 @@
-"""Votes and pre-votes: what other voters ask, and what they answer (KIP-595, KIP-996).
+"""Votes and pre-votes: requests and answers of other voters (KIP-595, KIP-996).
 
 Source: Kafka's `KafkaRaftClient.handleVoteRequest`, `handleVoteResponse`.
 """
@@ -14,7 +14,7 @@ from pykbroker.kraft.raft.voters import ReplicaKey
 
 
 def vote_requested(raft: RaftState, event: ev.VoteRequested, now_ms: int) -> None:
-    """A candidate, or with `pre_vote` one that would like to be, asks for the vote."""
+    """Handle a vote request of a candidate or, with `pre_vote`, of a prospective candidate."""
     illegal = event.log_end.epoch > event.epoch
     if not event.pre_vote:
         illegal = event.log_end.epoch >= event.epoch
@@ -37,7 +37,7 @@ def vote_requested(raft: RaftState, event: ev.VoteRequested, now_ms: int) -> Non
 
 
 def record_vote(raft: RaftState, candidate: ReplicaKey, now_ms: int) -> None:
-    """This epoch's vote is given away; a follower gave it before."""
+    """Record that this epoch's vote is given."""
     role = raft.role
     if isinstance(role, (Unattached, Prospective)) and role.voted is None:
         role.voted = candidate
@@ -46,7 +46,7 @@ def record_vote(raft: RaftState, candidate: ReplicaKey, now_ms: int) -> None:
 
 
 def vote_answered(raft: RaftState, event: ev.VoteAnswered, now_ms: int) -> None:
-    """A voter granted its vote, or did not."""
+    """Handle a voter's answer: vote granted or rejected."""
     if follow_news(raft, event.epoch, event.leader_id, now_ms):
         return
     role = raft.role
@@ -62,12 +62,14 @@ def vote_answered(raft: RaftState, event: ev.VoteAnswered, now_ms: int) -> None:
     elif len(raft.voters) - len(role.rejected) >= raft.voters.majority:
         return
     elif isinstance(role, Prospective):
-        # A candidate waits its timeout out, so that voters do not chase each other.
+        # A candidate waits until its timeout expires, so that voters do not chase each other.
         lose_pre_vote(raft, role, now_ms)
 
 
 def lose_pre_vote(raft: RaftState, role: Prospective, now_ms: int) -> None:
-    """An election would not be won: follow the leader that is known, or wait."""
+    """Give up a pre-vote, because the election would not be won: follow the known
+    leader, or wait.
+    """
     if role.leader_id >= 0 and role.leader_id in raft.voters.nodes:
         raft.become_follower(raft.epoch, role.leader_id, now_ms, voted=role.voted)
         return

@@ -1,8 +1,8 @@
-"""What a raft replica is told (events) and what it wants done (effects).
+"""The inputs (events) and outputs (effects) of a raft replica.
 
-Both are closed sets: this page is the whole interface of `Raft.step`. Effects are carried out in
-their order; `SaveElection` must be on disk before anything behind it is done. `reply_to` is an
-opaque id of the caller, which comes back in the reply.
+Both are closed sets: this module is the complete interface of `Raft.step`. Effects are carried out
+in order; `SaveElection` must be on disk before any later effect. `reply_to` is an opaque id of the
+caller, which is returned in the reply.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class LogEnd(NamedTuple):
 
 @dataclass(slots=True, frozen=True)
 class Started:
-    """The log is loaded; `saved` is what the quorum-state file held."""
+    """The log is loaded; `saved` is the content of the quorum-state file."""
 
     saved: ElectionState | None
     log_end: LogEnd
@@ -50,7 +50,7 @@ class Appended:
 
 @dataclass(slots=True, frozen=True)
 class Truncated:
-    """The log was cut back to `log_end`, where it parted from the leader's."""
+    """The log was cut back to `log_end`, where it diverged from the leader's."""
 
     log_end: LogEnd
 
@@ -71,7 +71,7 @@ class Flushed:
 
 @dataclass(slots=True, frozen=True)
 class VoteRequested:
-    """A Vote request: a candidate (or with `pre_vote` one that would like to be) asks."""
+    """A Vote request of a candidate or, with `pre_vote`, of a prospective candidate."""
 
     candidate: ReplicaKey
     epoch: int
@@ -94,7 +94,7 @@ class VoteAnswered:
 
 @dataclass(slots=True, frozen=True)
 class BeginEpochRequested:
-    """A BeginQuorumEpoch request: a new leader makes itself known."""
+    """A BeginQuorumEpoch request: a new leader announces itself."""
 
     leader_id: int
     epoch: int
@@ -103,7 +103,7 @@ class BeginEpochRequested:
 
 @dataclass(slots=True, frozen=True)
 class BeginEpochAnswered:
-    """A voter knows that we lead."""
+    """A voter has acknowledged this replica as leader."""
 
     voter_id: int
     epoch: int
@@ -122,7 +122,7 @@ class EndEpochRequested:
 
 @dataclass(slots=True, frozen=True)
 class EndEpochAnswered:
-    """A voter knows that we have resigned."""
+    """A voter has acknowledged that this replica has resigned."""
 
     voter_id: int
     epoch: int
@@ -131,7 +131,7 @@ class EndEpochAnswered:
 
 @dataclass(slots=True, frozen=True)
 class NewsReceived:
-    """A response of another replica that says nothing but which epoch and leader it knows."""
+    """A response of another replica that contains only the epoch and leader it knows."""
 
     epoch: int
     leader_id: int
@@ -146,7 +146,7 @@ class FollowerFetchedSnapshot:
 
 @dataclass(slots=True, frozen=True)
 class FollowerFetched:
-    """A replica fetched from `offset`: it has, on disk, everything below."""
+    """A replica fetched from `offset`: it has everything below on disk."""
 
     replica: ReplicaKey
     offset: int
@@ -154,7 +154,7 @@ class FollowerFetched:
 
 @dataclass(slots=True, frozen=True)
 class LeaderAnswered:
-    """A Fetch answer of the leader: it lives, and this much is committed."""
+    """A Fetch answer of the leader, which is alive, with its high watermark."""
 
     leader_id: int
     epoch: int
@@ -163,7 +163,7 @@ class LeaderAnswered:
 
 @dataclass(slots=True, frozen=True)
 class Resign:
-    """Give leadership up: the node is shutting down, or its disk failed."""
+    """Resign leadership: the node is shutting down, or its disk failed."""
 
 
 Event = (
@@ -191,7 +191,7 @@ Event = (
 
 @dataclass(slots=True, frozen=True)
 class SaveElection:
-    """Write the quorum-state file and sync it, before what follows."""
+    """Write the quorum-state file and sync it before any later effect."""
 
     election: ElectionState
 
@@ -206,7 +206,9 @@ class AppendControl:
 
 @dataclass(slots=True, frozen=True)
 class LeaderChanged:
-    """Who leads is known (or -1: unknown again). With our own id: the controller may begin."""
+    """The leader is known (or -1: unknown again). With this replica's id, the
+    controller may begin.
+    """
 
     leader_id: int
     epoch: int
@@ -221,8 +223,9 @@ class HighWatermarkMoved:
 
 @dataclass(slots=True, frozen=True)
 class SendVote:
-    """Ask a voter for its vote. The log must be on disk up to `log_end` before this goes out: or an
-    election is won with records that a crash then takes away."""
+    """Ask a voter for its vote. The log must be on disk up to `log_end` before this is sent;
+    otherwise an election could be won with records that a crash then loses.
+    """
 
     voter: ReplicaKey
     epoch: int
@@ -232,7 +235,7 @@ class SendVote:
 
 @dataclass(slots=True, frozen=True)
 class SendBeginEpoch:
-    """Tell a voter that we lead."""
+    """Tell a voter that this replica leads."""
 
     voter: ReplicaKey
     epoch: int
@@ -240,7 +243,7 @@ class SendBeginEpoch:
 
 @dataclass(slots=True, frozen=True)
 class SendEndEpoch:
-    """Tell a voter that we resign."""
+    """Tell a voter that this replica resigns."""
 
     voter: ReplicaKey
     epoch: int
@@ -249,7 +252,7 @@ class SendEndEpoch:
 
 @dataclass(slots=True, frozen=True)
 class Reply:
-    """Answer a request of another replica; `granted` means something for votes alone."""
+    """Answer a request of another replica; `granted` has a meaning only for votes."""
 
     reply_to: Hashable
     error_code: int

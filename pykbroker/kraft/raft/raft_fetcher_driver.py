@@ -1,14 +1,14 @@
 """Fetches the metadata log from the leader: one request at a time, as Kafka's replicas do.
 
-    no leader known, or it is not reached --> ask any replica who leads (bootstrap servers, voters)
+    no leader known, or not reachable    --> ask any replica who leads (bootstrap servers, voters)
     leader known                          --> Fetch from the log's end
         records      appended, synced (voters), then the next Fetch
-        diverging    the log is cut back to where it agrees
-        snapshot id  the snapshot is fetched in slices, verified, and takes the log's place
+        diverging    the log is truncated to where both agree
+        snapshot id  the snapshot is fetched in slices, verified, and replaces the log
 
-State: whether the leader was not reached lately. The rest is the machine's and the log's.
-In:    `wake` when the role may have changed. Out: requests through `send`; calls of the driver.
-Invariant: a voter's log is on disk before its next Fetch tells the leader how long it is.
+State: whether the leader was recently unreachable. Everything else is in the machine and the log.
+In:    `wake` when the role may have changed. Out: requests through `send`; calls to the driver.
+Invariant: a voter's log is on disk before its next Fetch reports its end to the leader.
 Source: Kafka's `KafkaRaftClient.java` (`pollFollower`, `handleFetchResponse`,
 `handleFetchSnapshotResponse`).
 """
@@ -35,9 +35,9 @@ from pykbroker.protocol.primitives import Message
 from pykbroker.protocol.record_batch import CorruptBatch
 from pykbroker.types import Peer
 
-# KafkaRaftClient.java: how long the leader holds a Fetch back that has nothing to answer.
+# KafkaRaftClient.java: how long the leader delays a Fetch that has nothing to return.
 MAX_WAIT_MS = 500
-# What is decoded in one go on the event loop.
+# How much is decoded at once on the event loop.
 MOST_BYTES = 1 << 20
 _CHANGED = "the role changed"
 
@@ -45,29 +45,29 @@ _log = logging.getLogger(__name__)
 
 
 class Follows(Protocol):
-    """What the driver of the log does for its fetcher."""
+    """The methods of the log's driver that the fetcher uses."""
 
     log: MetadataLog
     raft: Raft
 
     def step(self, event: ev.Event) -> None:
-        """Take in an event."""
+        """Process an event."""
 
     def append_from_leader(self, content: Any) -> None:
-        """Append fetched batches. CorruptBatch, or LogDirFailure."""
+        """Append fetched batches. Raises CorruptBatch or LogDirFailure."""
 
     def truncate(self, epoch: int, end_offset: int) -> None:
-        """The leader's log has `epoch` up to `end_offset` only."""
+        """Truncate the log: the leader has `epoch` only up to `end_offset`."""
 
     def load_snapshot(self, snapshot: Snapshot) -> None:
-        """A snapshot takes the log's place."""
+        """Replace the log by a snapshot."""
 
     def flushed(self) -> Deferred:
-        """Resolved once everything appended is on disk."""
+        """Return a Deferred that is resolved once everything appended is on disk."""
 
 
 class RaftFetcher:
-    """See the module's text."""
+    """Fetches the metadata log from the leader."""
 
     def __init__(
         self,
@@ -101,30 +101,32 @@ class RaftFetcher:
         self._changed: Deferred | None = None
         self._task: Task | None = None
         self._lost_leader = False
-        self._told_epoch = -1  # whose leader has been told where this voter listens
+        self._told_epoch = -1  # the epoch whose leader knows where this voter listens
 
     def start(self) -> None:
-        """Fetch whenever this replica is one that has to."""
+        """Start fetching whenever this replica's role requires it."""
         self._task = spawn(self._run())
         self._task.on_resolved(self._ended)
 
     def _ended(self, outcome: object) -> None:
-        """It runs until it is stopped; a failure means that the metadata is not followed."""
+        """Handle the end of the fetcher: a failure means that the metadata is no
+        longer followed.
+        """
         if isinstance(outcome, Exception):
             self._on_fatal(outcome)
 
     def stop(self) -> None:
-        """Fetch no more; what is in flight is dropped."""
+        """Stop fetching; answers in flight are dropped."""
         if self._task is not None:
             self._task.cancel()
             self._task = None
 
     def wake(self) -> None:
-        """The role, the epoch or the leader changed: what is waited for may not matter any more."""
+        """Interrupt the current wait, because the role, the epoch or the leader changed."""
         self._lost_leader = False
         changed, self._changed = self._changed, None
         if changed is not None:
-            # In a later turn: this is called from within a step of the machine.
+            # In a later turn, because this is called within a step of the machine.
             self._scheduler.call_soon(changed.resolve, _CHANGED)
 
     async def _run(self) -> None:
@@ -136,14 +138,14 @@ class RaftFetcher:
             try:
                 done = await self._fetch_from(peer)
             except (CorruptBatch, CorruptSnapshot) as damage:
-                _log.error("%s sends damaged metadata: %s", peer, damage)
+                _log.error("%s sent damaged metadata: %s", peer, damage)
                 done = False
             if not done:
                 self._lost_leader = not self._lost_leader
                 await self._or_changed(self._scheduler.sleep(self._retry_backoff_ms))
 
     def _target(self) -> Peer | None:
-        """Whom to fetch from now; None: this replica does not follow anybody."""
+        """Return the replica to fetch from; None if this replica does not follow."""
         role = self._raft.role
         if isinstance(role, Follower):
             leader = self._peers.find(role.leader_id)
@@ -154,7 +156,7 @@ class RaftFetcher:
         return self._peers.anywhere() if isinstance(role, Unattached) else None
 
     async def _or_changed(self, awaited: Deferred) -> Any:
-        """The value of `awaited` (a KafkaError too), or _CHANGED when `wake` comes first."""
+        """Return the value of `awaited` (even a KafkaError), or _CHANGED if `wake` comes first."""
         first = Deferred()
 
         def arrive(value: Any) -> None:
@@ -168,7 +170,7 @@ class RaftFetcher:
         return (await first)[0]
 
     async def _ask(self, peer: Peer, message: Message) -> Any:
-        """The response; _CHANGED, or None when there is none to be used."""
+        """Return the response; _CHANGED, or None if there is no usable one."""
         deadline_ms = self._now_ms() + self._request_timeout_ms
         outcome = await self._or_changed(self._send(peer, message, deadline_ms))
         if outcome is _CHANGED:
@@ -178,12 +180,12 @@ class RaftFetcher:
             return None
         if outcome.error_code:
             code = ErrorCode(outcome.error_code).name
-            _log.error("%s refuses a fetch of the metadata: %s", peer, code)
+            _log.error("%s rejected a fetch of the metadata: %s", peer, code)
             return None
         return outcome
 
     async def _fetch_from(self, peer: Peer) -> bool:
-        """One Fetch and what comes of it; False: wait a little before the next."""
+        """Send one Fetch and process the response; False: wait a little before the next."""
         raft = self._raft
         request = raft_rpc.make_fetch(
             self._cluster_id,
@@ -220,7 +222,9 @@ class RaftFetcher:
         return True
 
     async def _tell_leader(self, leader: Peer) -> None:
-        """Each new leader learns where this voter listens: at kraft.version 0 no log says it."""
+        """Tell each new leader where this voter listens, which at
+        kraft.version 0 is not in the log.
+        """
         raft = self._raft
         if (
             raft.history.kraft_version > 0
@@ -232,18 +236,20 @@ class RaftFetcher:
         outcome = await value_of(self._send(leader, message, deadline_ms))
         code = outcome.code if isinstance(outcome, KafkaError) else outcome.error_code
         if code and code != ErrorCode.UNSUPPORTED_VERSION:
-            _log.info("%s did not take where this voter listens: %s", leader, ErrorCode(code).name)
-            self._told_epoch = -1  # told again behind the next fetch
+            _log.info("%s did not accept this voter's address: %s", leader, ErrorCode(code).name)
+            self._told_epoch = -1  # sent again after the next fetch
 
     def _is_leader_here(self, response: Any, partition: Any) -> bool:
-        """Take in what the sender knows of the quorum; is it the leader that this node follows?"""
+        """Process the sender's view of the quorum; return whether it is the
+        leader that this node follows.
+        """
         raft = self._raft
         known = raft_rpc.known_by(response, partition)
         self._peers.learn(known.leader_id, known.endpoint)
         leader = self._peers.reachable(known.leader_id)
         if partition.error_code:
             if partition.error_code == ErrorCode.INVALID_REQUEST:
-                _log.error("the leader of epoch %d calls our fetch invalid", known.epoch)
+                _log.error("the leader of epoch %d rejected our fetch as invalid", known.epoch)
             elif partition.error_code != ErrorCode.UNKNOWN_LEADER_EPOCH:
                 self._driver.step(ev.NewsReceived(known.epoch, leader))
             return False
@@ -253,13 +259,13 @@ class RaftFetcher:
         return known.epoch == raft.epoch and isinstance(role, Follower)
 
     def _alive(self, high_watermark: int) -> None:
-        """The leader has answered: it lives, and this much is committed."""
+        """Report an answer of the leader to the machine, with its high watermark."""
         role = self._raft.role
         assert isinstance(role, Follower)
         self._driver.step(ev.LeaderAnswered(role.leader_id, self._raft.epoch, high_watermark))
 
     async def _fetch_snapshot(self, peer: Peer, wanted: SnapshotId) -> bool:
-        """Fetch a snapshot slice by slice, verify it, and begin from it."""
+        """Fetch a snapshot slice by slice, verify it, and load it."""
         raft, log = self._raft, self._driver.log
         _log.info("Fetching the metadata snapshot %s from %s", wanted.file_name, peer)
         content = bytearray()
@@ -277,7 +283,7 @@ class RaftFetcher:
                 return True
             partition = None if response is None else raft_rpc.only_partition(response)
             if partition is None or not self._is_leader_here(response, partition):
-                return False  # it was deleted, or another one leads: begin again with a Fetch
+                return False  # it was deleted, or the leader changed: start again with a Fetch
             if partition.position != len(content) or not partition.unaligned_records:
                 raise CorruptSnapshot(f"a slice at {partition.position} follows {len(content)}")
             content += partition.unaligned_records
@@ -291,5 +297,5 @@ class RaftFetcher:
 
 
 def _verified(snapshot_id: SnapshotId, content: bytes) -> Snapshot:
-    """In a thread: decode all of it. CorruptSnapshot."""
+    """Verify a snapshot by decoding it, in a thread. Raises CorruptSnapshot."""
     return decode_snapshot(snapshot_id, content)

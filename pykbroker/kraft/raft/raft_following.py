@@ -1,4 +1,4 @@
-"""What a leader tells the others: that it leads, that it resigns, how much is committed.
+"""Messages of a leader: that it leads, that it resigns, how much is committed.
 
 Source: Kafka's `KafkaRaftClient.java` (`handleBeginQuorumEpochRequest`, `handleFetchResponse`,
 `maybeHandleCommonResponse`).
@@ -15,7 +15,7 @@ from pykbroker.kraft.raft.voters import ReplicaKey
 
 
 def begin_epoch_requested(raft: RaftState, event: ev.BeginEpochRequested, now_ms: int) -> None:
-    """A leader makes itself known."""
+    """Handle the announcement of a leader."""
     if event.epoch < raft.epoch:
         raft.reply(event.reply_to, ErrorCode.FENCED_LEADER_EPOCH)
         return
@@ -24,7 +24,7 @@ def begin_epoch_requested(raft: RaftState, event: ev.BeginEpochRequested, now_ms
 
 
 def end_epoch_requested(raft: RaftState, event: ev.EndEpochRequested, now_ms: int) -> None:
-    """The leader resigns and names who should follow."""
+    """Handle the resignation of a leader, which names its preferred successors."""
     if event.epoch < raft.epoch:
         raft.reply(event.reply_to, ErrorCode.FENCED_LEADER_EPOCH)
         return
@@ -44,10 +44,10 @@ def end_epoch_requested(raft: RaftState, event: ev.EndEpochRequested, now_ms: in
 def successor_backoff_ms(
     successors: tuple[ReplicaKey, ...], me: ReplicaKey, longest_ms: int
 ) -> int:
-    """How long a voter waits before it stands for election after its leader has resigned.
+    """Return how long a voter waits before standing for election after its leader has resigned.
 
-    The leader names its successors, best first: the first stands at once, each next one waits
-    twice as long, and a voter that is not named waits longest.
+    The leader names its successors, best first: the first stands immediately, each further one
+    waits twice as long, and a voter that is not named waits longest.
     """
     place = next((at for at, key in enumerate(successors) if key.matches(me)), len(successors))
     if place == 0 and successors:
@@ -59,7 +59,7 @@ def successor_backoff_ms(
 
 
 def leader_answered(raft: RaftState, event: ev.LeaderAnswered, now_ms: int) -> None:
-    """A Fetch answer of the leader: it lives, and this much is committed."""
+    """Handle a Fetch answer of the leader, with its high watermark."""
     follow_news(raft, event.epoch, event.leader_id, now_ms, from_leader=True)
     role = raft.role
     if not isinstance(role, Follower) or event.epoch != raft.epoch:
@@ -74,7 +74,7 @@ def leader_answered(raft: RaftState, event: ev.LeaderAnswered, now_ms: int) -> N
 
 
 def snapshot_loaded(raft: RaftState, event: ev.SnapshotLoaded) -> None:
-    """The log begins behind a snapshot of the leader; what a snapshot holds is committed."""
+    """Handle a loaded snapshot of the leader; everything in a snapshot is committed."""
     raft.log_end = event.log_end
     raft.flushed_offset = event.log_end.offset
     raft.high_watermark = max(raft.high_watermark, event.log_end.offset)
@@ -83,14 +83,15 @@ def snapshot_loaded(raft: RaftState, event: ev.SnapshotLoaded) -> None:
 def follow_news(
     raft: RaftState, epoch: int, leader_id: int, now_ms: int, *, from_leader: bool = False
 ) -> bool:
-    """Another replica reported an epoch and a leader; True when the message counts no further.
+    """Handle an epoch and a leader reported by another replica; True if the
+    message is to be ignored.
 
-    `leader_id` is UNKNOWN_LEADER as well when this replica knows no way to reach that leader.
-    A replica that looks for another leader follows the old one again when that one speaks itself,
-    not because others still know it.
+    `leader_id` is also UNKNOWN_LEADER if this replica cannot reach that leader. A replica that is
+    looking for another leader follows the old one again only if that one sends a message itself,
+    not because others still report it.
     """
     if epoch < raft.epoch:
-        return True  # old news: nothing in that message counts
+        return True  # outdated: ignore the message
     if leader_id == raft.local.key.id:
         return epoch > raft.epoch
     known = leader_id != UNKNOWN_LEADER

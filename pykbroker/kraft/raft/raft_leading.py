@@ -1,4 +1,4 @@
-"""What a leader learns of its followers: that they know it, and how much of the log they have.
+"""Messages of followers to their leader: acknowledgements, and how much of the log they have.
 
 Source: Kafka's `LeaderState.java`, `KafkaRaftClient.handleFetchRequest`.
 """
@@ -11,12 +11,12 @@ from pykbroker.kraft.raft.raft_roles import Leader, VoterProgress
 from pykbroker.kraft.raft.raft_state import RaftState
 from pykbroker.kraft.raft.voters import ReplicaKey
 
-# LeaderState.java: an observer that did not fetch for so long is not described any more.
+# LeaderState.java: an observer that has not fetched for this long is no longer described.
 OBSERVER_SESSION_MS = 300_000
 
 
 def begin_epoch_answered(raft: RaftState, event: ev.BeginEpochAnswered, now_ms: int) -> None:
-    """A voter knows that this replica leads."""
+    """Record that a voter has acknowledged this leader."""
     if follow_news(raft, event.epoch, event.leader_id, now_ms):
         return
     role = raft.role
@@ -25,7 +25,7 @@ def begin_epoch_answered(raft: RaftState, event: ev.BeginEpochAnswered, now_ms: 
 
 
 def follower_fetched(raft: RaftState, event: ev.FollowerFetched, now_ms: int) -> None:
-    """A replica fetched: it has everything before the offset, a voter on its disk."""
+    """Handle a fetch: the replica has everything before the offset, a voter on its disk."""
     role = raft.role
     if not isinstance(role, Leader):
         return
@@ -46,7 +46,7 @@ def follower_fetched(raft: RaftState, event: ev.FollowerFetched, now_ms: int) ->
 
 
 def forget_silent_observers(role: Leader, now_ms: int) -> None:
-    """Observers come and go without a word."""
+    """Forget observers that have stopped fetching, since they do not announce it."""
     silent = [
         key
         for key, progress in role.observers.items()
@@ -59,14 +59,16 @@ def forget_silent_observers(role: Leader, now_ms: int) -> None:
 def follower_fetched_snapshot(
     raft: RaftState, event: ev.FollowerFetchedSnapshot, now_ms: int
 ) -> None:
-    """A replica that fetches a snapshot lives, although its log end does not move."""
+    """Record that a replica fetches a snapshot: it is alive, although its log end does not move."""
     role = raft.role
     if isinstance(role, Leader) and raft.voters.is_voter(event.replica):
         note_voter_alive(raft, role, event.replica, now_ms)
 
 
 def note_voter_alive(raft: RaftState, role: Leader, voter: ReplicaKey, now_ms: int) -> None:
-    """Check-quorum: the leader stays while a majority fetches from it, itself included."""
+    """Record that a voter is alive: the leader stays while a majority, including
+    itself, fetches.
+    """
     role.fetched_since_check.add(voter.id)
     others_needed = raft.voters.majority - (1 if raft.is_voter else 0)
     if len(role.fetched_since_check) >= others_needed:
@@ -75,7 +77,9 @@ def note_voter_alive(raft: RaftState, role: Leader, voter: ReplicaKey, now_ms: i
 
 
 def advance_high_watermark(raft: RaftState) -> None:
-    """The offset that a majority of the voters, this one included, has on disk."""
+    """Advance the high watermark to the offset that a majority of voters,
+    including this one, has on disk.
+    """
     role = raft.role
     if not isinstance(role, Leader):
         return
@@ -89,7 +93,7 @@ def advance_high_watermark(raft: RaftState) -> None:
     if not ends:
         return
     offset = sorted(ends, reverse=True)[len(ends) // 2]
-    # A record of this epoch must be among them (section 5.4.2 of the raft paper).
+    # A record of this epoch must be included (section 5.4.2 of the raft paper).
     if offset > role.epoch_start_offset and offset > raft.high_watermark:
         raft.high_watermark = offset
         raft.effects.append(ev.HighWatermarkMoved(offset))

@@ -1,7 +1,7 @@
-"""This replica's requests to the rest of its quorum: votes and epochs sent, the log fetched.
+"""This replica's requests to the rest of its quorum: vote and epoch messages, log fetches.
 
-State: none of its own; a messenger and a fetcher. Made only where there is a rest: a lone voter has
-nobody to ask.
+State: none of its own; a messenger and a fetcher. Created only in a quorum of several: a lone voter
+sends no requests.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from pykbroker.kraft.raft.raft_peers import RaftPeers
 
 
 class RaftLinks:
-    """`start` when the log is open. `send` takes the purpose of a connection by that name."""
+    """The messenger and the fetcher of a replica; call `start` when the log is open. `send` has an
+    argument `purpose`, for the connection.
+    """
 
     def __init__(
         self,
@@ -65,14 +67,14 @@ class RaftLinks:
 
     @property
     def in_flight(self) -> int:
-        """How many messages to other voters are not answered yet."""
+        """Return how many messages to other voters are unanswered."""
         return self._messenger.in_flight
 
     def start(self) -> None:
-        """Follow whoever leads."""
+        """Start following the leader."""
         self._fetcher.start()
 
     def stop(self) -> None:
-        """Ask and tell nothing any more."""
+        """Stop all requests."""
         self._messenger.stop()
         self._fetcher.stop()

@@ -1,8 +1,8 @@
-"""Carries raft's messages to other voters, and their answers back as events.
+"""Sends raft's messages to other voters, and returns their answers as events.
 
-    SendVote         asked again while the election is on and the voter has not answered
-    SendBeginEpoch   once: the machine sends it again by its own deadline
-    SendEndEpoch     asked again while this node is resigned in that epoch
+    SendVote         retried while the election lasts and the voter has not answered
+    SendBeginEpoch   sent once: the machine repeats it by its own deadline
+    SendEndEpoch     retried while this node is in the resigned state of that epoch
 
 State: how many messages are in flight; each is a coroutine.
 In:    effects of the machine. Out: requests through `send`; events through `step`.
@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 
 
 class RaftMessenger:
-    """See the module's text."""
+    """Sends raft's messages to other voters."""
 
     def __init__(
         self,
@@ -58,11 +58,11 @@ class RaftMessenger:
         self.in_flight = 0
 
     def stop(self) -> None:
-        """Ask nobody again; the driver drops answers that still come."""
+        """Stop retrying; the driver drops answers that still arrive."""
         self._stopped = True
 
     def send_vote(self, effect: ev.SendVote) -> None:
-        """Ask for a vote; the log must be on disk up to the end that the effect names."""
+        """Ask for a vote; the log must be on disk up to the end given in the effect."""
         spawn(self._vote(effect))
 
     def send_begin_epoch(self, effect: ev.SendBeginEpoch) -> None:
@@ -99,7 +99,7 @@ class RaftMessenger:
             return
 
     def _is_wanted(self, effect: ev.SendVote) -> bool:
-        """Is this very election still on, and has the voter not answered yet?"""
+        """Return whether this election still lasts and the voter has not answered."""
         role = self._raft.role
         wanted = Prospective if effect.pre_vote else Candidate
         if self._stopped or self._raft.epoch != effect.epoch or not isinstance(role, wanted):
@@ -134,7 +134,9 @@ class RaftMessenger:
             await self._scheduler.sleep(self._retry_backoff_ms)
 
     async def _ask(self, voter_id: int, message: Message) -> tuple[raft_rpc.Known, Any | None]:
-        """(what the voter knows, its entry); no entry when it was not reached or makes no sense."""
+        """Return (the voter's view of the quorum, its entry); no entry if
+        unreachable or invalid.
+        """
         nothing = raft_rpc.Known(-1, -1, None)
         peer = self._peers.find(voter_id)
         if peer is None:
@@ -147,7 +149,7 @@ class RaftMessenger:
             return nothing, None
         if outcome.error_code:
             _log.error(
-                "%s refuses %s: %s",
+                "%s rejected %s: %s",
                 peer,
                 type(message).__name__,
                 ErrorCode(outcome.error_code).name,
@@ -155,10 +157,10 @@ class RaftMessenger:
             return nothing, None
         partition = raft_rpc.only_partition(outcome)
         if partition is None:
-            _log.error("%s answers %s without its partition", peer, type(message).__name__)
+            _log.error("%s answered %s without its partition", peer, type(message).__name__)
             return nothing, None
         if partition.error_code == ErrorCode.INVALID_VOTER_KEY:
-            _log.warning("%s is another voter than %d: its directory differs", peer, voter_id)
+            _log.warning("%s is not voter %d: its directory id differs", peer, voter_id)
         known = raft_rpc.known_by(outcome, partition)
         self._peers.learn(known.leader_id, known.endpoint)
         return known, partition

@@ -1,10 +1,10 @@
-"""Where the other replicas of the quorum are reached.
+"""The addresses of the other replicas of the quorum.
 
-    learned     what a leader, or a response, said of itself: the newest word
+    learned     the address that a leader or a response gave: the most recent one
     voters      the endpoints in the voter set (or controller.quorum.voters)
-    bootstrap   controller.quorum.bootstrap.servers: some replica listens there, nobody knows which
+    bootstrap   controller.quorum.bootstrap.servers: some replica, with an unknown id
 
-State: what was learned. In: `learn`. Out: `find`, `anywhere`.
+State: the learned addresses. In: `learn`. Out: `find`, `anywhere`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from pykbroker.types import Peer
 
 
 class RaftPeers:
-    """See the module's text. `listener`: the controller listener that this node calls others on."""
+    """The addresses of the other replicas. `listener`: the controller
+    listener on which this node contacts them.
+    """
 
     def __init__(
         self,
@@ -40,18 +42,20 @@ class RaftPeers:
         ]
 
     def learn(self, node_id: int, endpoint: VoterEndpoint | None) -> None:
-        """A node listens there."""
+        """Record where a node listens."""
         if endpoint is not None and node_id != self._local.key.id:
             self._learned[node_id] = Peer(node_id, endpoint.host, endpoint.port)
 
     def learn_one_of(self, node_id: int, endpoints: Sequence[VoterEndpoint]) -> None:
-        """A node listens at these: the one on the listener that this node uses, else the first."""
+        """Record where a node listens: the endpoint on the listener that this
+        node uses, else the first.
+        """
         if endpoints:
             at = next((at for at in endpoints if at.name == self._listener), endpoints[0])
             self.learn(node_id, at)
 
     def find(self, node_id: int) -> Peer | None:
-        """Where a node is reached; None when that is not known, or it is this node."""
+        """Return the address of a node; None if it is unknown, or is this node."""
         if node_id == self._local.key.id:
             return None
         return self._learned.get(node_id) or self._in_voters(node_id)
@@ -64,17 +68,19 @@ class RaftPeers:
         return Peer(node_id, endpoint.host, endpoint.port)
 
     def endpoint_of(self, node: VoterNode) -> VoterEndpoint:
-        """The endpoint of a voter on the listener that this node uses, else its first one."""
+        """Return the endpoint of a voter on the listener that this node uses,
+        else its first one.
+        """
         return next((at for at in node.endpoints if at.name == self._listener), node.endpoints[0])
 
     def reachable(self, leader_id: int) -> int:
-        """`leader_id`, or UNKNOWN_LEADER when this node knows no way to it."""
+        """Return `leader_id`, or UNKNOWN_LEADER if its address is unknown."""
         if leader_id == self._local.key.id or self.find(leader_id) is not None:
             return leader_id
         return UNKNOWN_LEADER
 
     def anywhere(self) -> Peer | None:
-        """Some replica to ask who leads: a bootstrap server, or else another voter."""
+        """Return some replica to ask who leads: a bootstrap server, or else another voter."""
         candidates = self._bootstrap or [
             peer for voter in self._voters().nodes if (peer := self.find(voter)) is not None
         ]

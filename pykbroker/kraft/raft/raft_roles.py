@@ -1,4 +1,4 @@
-"""The roles of a raft replica. Each holds the fields that have a meaning in that role alone.
+"""The roles of a raft replica. Each contains the fields that are meaningful only in that role.
 
     role          a Vote request gets              left when
     ------------  -------------------------------  ------------------------------------------------
@@ -16,7 +16,7 @@
     Resigned      pre-vote: if its log is as long  election timeout -> Unattached in the next epoch
                   vote: no
 
-An observer (no voter) is only ever Unattached or Follower. Every higher epoch leads to Unattached.
+An observer (not a voter) is always Unattached or Follower. Every higher epoch leads to Unattached.
 Source: Kafka's `QuorumState.java` and the `…State.java` beside it; pre-votes: KIP-996.
 """
 
@@ -61,7 +61,7 @@ class Candidate:
 
 @dataclass(slots=True)
 class VoterProgress:
-    """How far a voter has come, as the leader sees it."""
+    """The progress of a voter as seen by the leader."""
 
     end_offset: int = -1
     last_fetch_ms: int = -1
@@ -71,7 +71,7 @@ class VoterProgress:
 
 @dataclass(slots=True)
 class Leader:
-    """Appends, and counts how far the voters are."""
+    """Appends, and tracks the progress of the voters."""
 
     epoch_start_offset: int
     granting_voters: tuple[int, ...]
@@ -95,7 +95,7 @@ class Follower:
 
 @dataclass(slots=True)
 class Resigned:
-    """Led this epoch and leads it no more; waits for another to be elected."""
+    """Led this epoch and has resigned; waits for another leader to be elected."""
 
     election_deadline_ms: int
     preferred_successors: tuple[ReplicaKey, ...] = ()
@@ -105,7 +105,9 @@ Role = Unattached | Prospective | Candidate | Leader | Follower | Resigned
 
 
 def grants_vote(role: Role, candidate: ReplicaKey, up_to_date: bool, *, pre_vote: bool) -> bool:
-    """The second column of the table above; `up_to_date`: the candidate's log is as long."""
+    """Return whether to grant a vote (second column of the table);
+    `up_to_date`: the candidate's log is as long.
+    """
     if isinstance(role, Leader):
         return False
     if isinstance(role, Follower):

@@ -1,6 +1,6 @@
-"""The requests and responses of raft, for the one partition there is: __cluster_metadata-0.
+"""The requests and responses of raft, for its only partition: __cluster_metadata-0.
 
-In:  plain values. Out: generated messages, and from messages the one entry that matters.
+In:  plain values. Out: generated messages, and the relevant entry of received messages.
 Plain functions; nothing here decides.
 Source: Kafka's `RaftUtil.java`, `RaftRequest.java`.
 """
@@ -16,7 +16,7 @@ from pykbroker.kraft.raft.voters import ReplicaKey, VoterEndpoint, VoterNode
 from pykbroker.kraft.topic_name import CLUSTER_METADATA_TOPIC
 from pykbroker.protocol.primitives import METADATA_TOPIC_ID
 
-if TYPE_CHECKING:  # imported when they are sent: a quorum of one sends none
+if TYPE_CHECKING:  # imported on first use: a quorum of one sends none
     from pykbroker.protocol.messages import (
         begin_quorum_epoch_request,
         end_quorum_epoch_request,
@@ -180,7 +180,7 @@ def make_update_voter(
 
 
 class Known(NamedTuple):
-    """What a response says of the quorum: the epoch, the leader, and where that listens."""
+    """The quorum as described by a response: the epoch, the leader, and its address."""
 
     epoch: int
     leader_id: int
@@ -188,7 +188,9 @@ class Known(NamedTuple):
 
 
 def only_partition(message: Any) -> Any | None:
-    """The entry of __cluster_metadata-0 of a request or response; None when it is not alone."""
+    """Return the entry of __cluster_metadata-0 in a request or response; None
+    if it is not the only one.
+    """
     topics = message.responses if hasattr(message, "responses") else message.topics
     if len(topics) != 1 or len(topics[0].partitions) != 1:
         return None
@@ -209,7 +211,7 @@ def only_partition(message: Any) -> Any | None:
 
 
 def known_by(response: Any, partition: Any) -> Known:
-    """What the sender of a response knows of the quorum."""
+    """Return the quorum as described by the sender of a response."""
     leader = partition.current_leader if hasattr(partition, "current_leader") else partition
     if leader is None:
         return Known(-1, -1, None)

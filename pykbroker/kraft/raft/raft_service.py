@@ -1,11 +1,11 @@
-"""What other replicas of the quorum ask of this one: votes, epochs, the log, snapshots.
+"""Answers requests of other replicas of the quorum: votes, epochs, the log, snapshots.
 
     Vote, BeginQuorumEpoch, EndQuorumEpoch   an event of the machine; its Reply becomes the response
     Fetch of __cluster_metadata              the leader's log, zero-copy; parked in the purgatory
-                                             when there is nothing new for the replica
+                                             if there is nothing new for the replica
     FetchSnapshot                            a slice of a snapshot file
 
-State: none; fetches that wait are in the purgatory.
+State: none; waiting fetches are in the purgatory.
 In:    request messages. Out: response messages, or a Deferred of one.
 Invariants: a vote is on disk before it is answered; only the leader answers fetches with records.
 Source: Kafka's `KafkaRaftClient.java`.
@@ -46,7 +46,7 @@ INVALID_REQUEST = int(ErrorCode.INVALID_REQUEST)
 
 
 class RaftService:
-    """See the module's text."""
+    """Answers requests of other replicas of the quorum."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class RaftService:
         driver.on_progress = self.on_progress
 
     def on_progress(self) -> None:
-        """The log grew, more is committed, or another replica leads: look at parked fetches."""
+        """Check parked fetches, because the log grew, more is committed, or the leader changed."""
         if self._purgatory.is_watched(KEY):
             self._purgatory.check(KEY)
 
@@ -179,7 +179,7 @@ class RaftService:
     # ---------------------------------------------------------------- the log
 
     def fetch(self, message: Any) -> fetch_response.FetchResponse | Deferred:
-        """FetchRequest for __cluster_metadata; a Deferred while there is nothing new."""
+        """FetchRequest for __cluster_metadata; returns a Deferred if there is nothing new."""
         code = self._refusal(message)
         if code:
             return fetch_response.FetchResponse(error_code=code)
@@ -200,11 +200,11 @@ class RaftService:
         return waiting.deferred
 
     def answer_fetch(self, message: Any) -> fetch_response.FetchResponse:
-        """A fetch has waited: what there is now."""
+        """Answer a fetch that has waited, with what is available now."""
         return self._fetch_response(self.read(message))
 
     def read(self, message: Any) -> fetch_response.PartitionData:
-        """The entry of the response, with whatever the log has for the replica now."""
+        """Return the entry of the response, with what the log has for the replica now."""
         asked = message.topics[0].partitions[0]
         log = self.driver.log
         code = self._leader_only(asked.current_leader_epoch)
@@ -212,7 +212,7 @@ class RaftService:
             return self._entry(code)
         latest = log.latest_snapshot_id()
         if asked.fetch_offset == 0 and latest is not None and latest != BOOTSTRAP:
-            # An empty replica: a snapshot is less than the log that led to it.
+            # An empty replica: a snapshot is smaller than the log that led to it.
             return self._entry(0, snapshot=latest)
         snapshot, diverging = self._parting(log, asked)
         if snapshot is not None:
@@ -227,7 +227,8 @@ class RaftService:
         return self._entry(0, records=found or b"")
 
     def _parting(self, log: MetadataLog, asked: Any) -> tuple[SnapshotId | None, ev.LogEnd | None]:
-        """Where the replica's log parts from this one: (snapshot to fetch, end to cut back to).
+        """Return where the replica's log diverges from this one: (snapshot to
+        fetch, end to truncate to).
 
         Source: Kafka's `RaftLog.validateOffsetAndEpoch`.
         """
@@ -351,7 +352,7 @@ class RaftService:
     # ---------------------------------------------------------------- what they share
 
     def _refusal(self, message: Any) -> int:
-        """The code of a whole request that is not for this cluster and its one partition."""
+        """Return the error code if the request is not for this cluster and its one partition."""
         if not self._is_our_cluster(message.cluster_id):
             return int(ErrorCode.INCONSISTENT_CLUSTER_ID)
         return 0 if raft_rpc.only_partition(message) is not None else INVALID_REQUEST
@@ -360,7 +361,7 @@ class RaftService:
         return cluster_id is None or cluster_id == self._cluster_id
 
     def _leader_only(self, epoch: int) -> int:
-        """The code of a request that only the leader of `epoch` may answer."""
+        """Return the error code unless this replica leads `epoch`."""
         raft = self.raft
         if self.driver.is_stopped:
             return int(ErrorCode.BROKER_NOT_AVAILABLE)
@@ -375,7 +376,7 @@ class RaftService:
         self._peers.learn_one_of(leader_id, found)
 
     def _leader_nodes(self, make: Callable[..., Any]) -> list[Any]:
-        """Where the leader listens, for those that do not know it yet."""
+        """Return the address of the leader, for replicas that do not know it yet."""
         raft = self.raft
         leader_id = raft.leader_id
         if leader_id == raft.local.key.id:
@@ -390,7 +391,7 @@ class RaftService:
 
 
 class _WaitingFetch(DelayedOperation):
-    """A replica's Fetch that has all there is."""
+    """The Fetch of a replica that is up to date."""
 
     __slots__ = ("_message", "_service", "deferred")
 
@@ -401,7 +402,7 @@ class _WaitingFetch(DelayedOperation):
         self.deferred = Deferred()
 
     def is_worth_an_answer(self, entry: fetch_response.PartitionData) -> bool:
-        """Is there anything in it that the replica does not know?"""
+        """Return whether the response has anything new for the replica."""
         asked = self._message.topics[0].partitions[0]
         return bool(
             entry.error_code
@@ -429,7 +430,7 @@ class _WaitingFetch(DelayedOperation):
 
 
 def _replica_id(message: Any) -> int:
-    """Before version 15 at the top, then in the replica's state."""
+    """Return the replica id: before version 15 a top-level field, then in the replica's state."""
     state = message.replica_state
     if state is not None and state.replica_id >= 0:
         return int(state.replica_id)

@@ -2,9 +2,9 @@
 
 State: the epoch, the role (`raft_roles`), the end of the local log and how much of it is on disk,
        the high watermark. The voters are read from the `QuorumHistory` that the driver feeds.
-In:    transitions, called by the modules that take events in: `raft_elections` (votes),
+In:    transitions, called by the modules that handle events: `raft_elections` (votes),
        `raft_leading` (followers' fetches, check-quorum), `raft_following` (the leader's messages).
-Out:   `effects` of the step that is being taken.
+Out:   `effects` of the current step.
 Source: Kafka's `QuorumState.java`, `LeaderState.java` and the other `...State.java` beside them.
 """
 
@@ -29,12 +29,12 @@ from pykbroker.kraft.raft.voters import QuorumHistory, ReplicaKey, VoterNode, Vo
 from pykbroker.protocol.messages.kraft_version_record import KRaftVersionRecord
 from pykbroker.protocol.messages.leader_change_message import LeaderChangeMessage, Voter
 
-# LeaderState.java: the leader resigns when no majority fetched for 1.5 fetch timeouts.
+# LeaderState.java: the leader resigns if no majority has fetched for 1.5 fetch timeouts.
 CHECK_QUORUM_FACTOR = 1.5
 
 
 class RaftState:
-    """See the module's text."""
+    """The state of one replica, and the transitions between its roles."""
 
     def __init__(
         self,
@@ -67,24 +67,24 @@ class RaftState:
 
     @property
     def is_voter(self) -> bool:
-        """May this replica vote and lead?"""
+        """Whether this replica may vote and lead."""
         return self.voters.is_voter(self.local.key)
 
     @property
     def is_leader(self) -> bool:
-        """Does this replica lead?"""
+        """Whether this replica leads."""
         return type(self.role) is Leader
 
     @property
     def leader_id(self) -> int:
-        """The leader of the epoch, -1 when it is not known."""
+        """The leader of the epoch, -1 if it is unknown."""
         role = self.role
         if isinstance(role, (Leader, Resigned)):
             return self.local.key.id
         return UNKNOWN_LEADER if isinstance(role, Candidate) else role.leader_id
 
     def election(self) -> ElectionState:
-        """What the quorum-state file has to hold."""
+        """The content for the quorum-state file."""
         role = self.role
         if isinstance(role, Candidate):
             return ElectionState(self.epoch, voted=self.local.key)
@@ -98,7 +98,7 @@ class RaftState:
         if isinstance(role, Leader):
             deadline = min(role.check_quorum_deadline_ms, role.begin_epoch_deadline_ms)
         elif isinstance(role, Follower):
-            # An observer looks for another leader by itself: it has no election to begin.
+            # An observer looks for another leader by itself: it has no election to start.
             deadline = role.fetch_deadline_ms if self.is_voter else NEVER
         else:
             deadline = role.election_deadline_ms
@@ -107,14 +107,16 @@ class RaftState:
     # Roles.
 
     def election_deadline(self, now_ms: int) -> int:
-        """When to stand for election: a random time from one to two election timeouts."""
+        """Return when to stand for election: after a random time of one to two
+        election timeouts.
+        """
         if not self.is_voter:
             return NEVER
         timeout = self.election_timeout_ms
         return now_ms + timeout + (self.random.randrange(timeout) if timeout > 0 else 0)
 
     def become_prospective(self, now_ms: int) -> None:
-        """Ask whether an election would be won."""
+        """Become prospective: ask whether an election would be won."""
         role = self.role
         voted = role.voted if isinstance(role, (Unattached, Follower)) else None
         leader = UNKNOWN_LEADER if isinstance(role, (Resigned, Candidate)) else self.leader_id
@@ -126,7 +128,7 @@ class RaftState:
             self.send_votes(pre_vote=True)
 
     def become_candidate(self, now_ms: int) -> None:
-        """Ask for votes in a new epoch."""
+        """Become a candidate: ask for votes in a new epoch."""
         self.epoch += 1
         self.role = Candidate(self.election_deadline(now_ms), granted={self.local.key.id})
         self.save()
@@ -143,7 +145,7 @@ class RaftState:
                 self.effects.append(ev.SendVote(node.key, self.epoch, self.log_end, pre_vote))
 
     def become_leader(self, now_ms: int) -> None:
-        """A majority has voted for this replica."""
+        """Become the leader, after a majority has voted for this replica."""
         candidate = self.role
         granted = candidate.granted if isinstance(candidate, Candidate) else set()
         role = Leader(
@@ -161,11 +163,11 @@ class RaftState:
 
     @property
     def check_quorum_ms(self) -> int:
-        """How long a leader stays without the fetches of a majority."""
+        """How long a leader stays without fetches from a majority."""
         return int(self.fetch_timeout_ms * CHECK_QUORUM_FACTOR)
 
     def start_of_epoch(self, role: Leader) -> tuple[object, ...]:
-        """LeaderChange; and the voters, when the log lacks them or this leader has moved."""
+        """Write a LeaderChange, and the voters if the log lacks them or this leader has moved."""
         change = LeaderChangeMessage(
             leader_id=self.local.key.id,
             voters=[Voter(voter_id=voter) for voter in self.voters.nodes],
@@ -181,7 +183,7 @@ class RaftState:
         return (change, version, voters.to_record())
 
     def send_begin_epoch(self, role: Leader, now_ms: int) -> None:
-        """Tell the voters that do not know it yet that this replica leads."""
+        """Announce this leader to the voters that have not acknowledged it."""
         waiting = False
         for node in self.voters.nodes.values():
             progress = role.progress.setdefault(node.key.id, VoterProgress())
@@ -191,7 +193,7 @@ class RaftState:
         role.begin_epoch_deadline_ms = now_ms + self.fetch_timeout_ms // 2 if waiting else NEVER
 
     def resign(self, now_ms: int) -> None:
-        """Lead no more: tell the others who should follow."""
+        """Resign: tell the others who should follow."""
         role = self.role
         if not isinstance(role, Leader):
             return
@@ -211,7 +213,7 @@ class RaftState:
     def become_follower(
         self, epoch: int, leader_id: int, now_ms: int, voted: ReplicaKey | None = None
     ) -> None:
-        """Fetch from this leader."""
+        """Become a follower of this leader."""
         role = self.role
         if epoch == self.epoch and voted is None and isinstance(role, (Unattached, Prospective)):
             voted = role.voted
@@ -221,11 +223,11 @@ class RaftState:
         self.announce()
 
     def become_unattached(self, epoch: int, now_ms: int, leader_id: int = UNKNOWN_LEADER) -> None:
-        """A later epoch: nobody has this replica's vote in it."""
+        """Enter a later epoch, in which this replica has not voted."""
         role = self.role
         deadline = self.election_deadline(now_ms)
         if isinstance(role, (Unattached, Candidate)):
-            # An epoch raised by others must not put this replica's own election off for ever.
+            # Epochs raised by others must not postpone this replica's own election forever.
             deadline = min(deadline, role.election_deadline_ms)
         self.epoch = epoch
         self.role = Unattached(deadline, leader_id)
@@ -235,14 +237,14 @@ class RaftState:
     # Effects.
 
     def save(self) -> None:
-        """The quorum-state file has to change. Of two in a row only the last is written."""
+        """Save the quorum-state file. Of two saves in a row only the last is written."""
         effects = self.effects
         if effects and isinstance(effects[-1], ev.SaveElection):
             effects.pop()
         effects.append(ev.SaveElection(self.election()))
 
     def announce(self, leader_id: int | None = None) -> None:
-        """Tell the node who leads, when that has changed."""
+        """Tell the node who leads, if that has changed."""
         news = (self.leader_id if leader_id is None else leader_id, self.epoch)
         if news != self._announced:
             self._announced = news

@@ -1,10 +1,10 @@
-"""A voter tells the leader where it listens and which kraft.version it supports (KIP-853).
+"""UpdateRaftVoter: a voter tells the leader its endpoints and supported kraft.version (KIP-853).
 
     kraft.version 0   the voters are static: nothing is recorded
-    kraft.version 1   what differs from the voter set in the log becomes a new VotersRecord; the
-                      answer comes when that is committed
+    kraft.version 1   a difference from the voter set in the log becomes a new VotersRecord; the
+                      answer is sent when that is committed
 
-State: none; answers that wait are in the purgatory.
+State: none; waiting answers are in the purgatory.
 In:    UpdateRaftVoterRequest. Out: its response, or a Deferred of it.
 Not done: the leader does not call the voter at its new endpoint before it records it.
 Source: Kafka's `UpdateVoterHandler.java`.
@@ -28,7 +28,9 @@ from pykbroker.purgatory import DelayedOperation, Purgatory
 
 
 class VoterUpdates:
-    """See the module's text. `key` is what the purgatory is checked with when more is committed."""
+    """Handles UpdateRaftVoter. `key` is the purgatory key that is checked when
+    more is committed.
+    """
 
     def __init__(self, driver: RaftDriver, purgatory: Purgatory, key: str) -> None:
         self.driver = driver
@@ -38,7 +40,9 @@ class VoterUpdates:
     def update(
         self, message: Any, leader_only: int, deadline_ms: int
     ) -> UpdateRaftVoterResponse | Deferred:
-        """The response; `leader_only` is the code of a node that must not answer, 0 on a leader."""
+        """Return the response; `leader_only` is the error code of a node that
+        is not the leader, 0 on a leader.
+        """
         if leader_only:
             return self.answer(leader_only)
         node = voter_of(message)
@@ -62,7 +66,7 @@ class VoterUpdates:
         return waiting.deferred
 
     def answer(self, code: int) -> UpdateRaftVoterResponse:
-        """A response with this code, and who leads."""
+        """Return a response with this code and the current leader."""
         raft = self.driver.raft
         return UpdateRaftVoterResponse(
             error_code=int(code),
@@ -97,7 +101,7 @@ class _WaitingUpdate(DelayedOperation):
 
 
 def voter_of(message: Any) -> VoterNode | None:
-    """The voter that a request describes; None when it makes no sense."""
+    """Return the voter described by a request; None if it is invalid."""
     feature = message.kraft_version_feature
     low, high = feature.min_supported_version, feature.max_supported_version
     if message.voter_id < 0 or message.voter_directory_id == ZERO_UUID or not message.listeners:

@@ -1,6 +1,7 @@
-"""The voters of the metadata quorum, and how their set changed along the log (KIP-853).
+"""The voters of the metadata quorum, and the changes of the voter set along the log (KIP-853).
 
-A voter is a node id *and* the id of its log directory: a node that lost its disk is another voter.
+A voter is a node id *and* the id of its log directory: a node that lost its disk is a different
+voter.
 Source: Kafka's `VoterSet.java`, `ReplicaKey.java`, `VoterSetHistory.java`.
 """
 
@@ -21,13 +22,13 @@ from pykbroker.protocol.primitives import ZERO_UUID
 
 
 class ReplicaKey(NamedTuple):
-    """A replica of the metadata log. A directory id of zero means: not known."""
+    """A replica of the metadata log. A directory id of zero means unknown."""
 
     id: int
     directory_id: bytes = ZERO_UUID
 
     def matches(self, other: ReplicaKey) -> bool:
-        """The same replica, as far as both say."""
+        """Return whether both may be the same replica: unknown directory ids match any."""
         if self.id != other.id:
             return False
         known = ZERO_UUID not in (self.directory_id, other.directory_id)
@@ -43,7 +44,7 @@ class VoterEndpoint(NamedTuple):
 
 
 class VoterNode(NamedTuple):
-    """A voter, where it is reached, and the kraft.version levels it has."""
+    """A voter, its endpoints, and the kraft.version levels it supports."""
 
     key: ReplicaKey
     endpoints: tuple[VoterEndpoint, ...]
@@ -51,7 +52,7 @@ class VoterNode(NamedTuple):
 
 
 class VoterSet:
-    """Voters by node id. Never changes."""
+    """Voters by node id. Immutable."""
 
     __slots__ = ("nodes",)
 
@@ -77,25 +78,25 @@ class VoterSet:
 
     @property
     def majority(self) -> int:
-        """How many voters it takes to decide."""
+        """How many voters form a majority."""
         return len(self.nodes) // 2 + 1
 
     def is_voter(self, key: ReplicaKey) -> bool:
-        """Is this replica, its directory included, a voter?"""
+        """Return whether this replica, including its directory, is a voter."""
         node = self.nodes.get(key.id)
         return node is not None and node.key.matches(key)
 
     def is_only_voter(self, key: ReplicaKey) -> bool:
-        """Is this replica the whole quorum?"""
+        """Return whether this replica is the whole quorum."""
         return len(self.nodes) == 1 and self.is_voter(key)
 
     def with_voter(self, node: VoterNode) -> VoterSet:
-        """The set with this voter added or brought up to date."""
+        """Return the set with this voter added or updated."""
         return VoterSet([*(self.nodes | {node.key.id: node}).values()])
 
     @classmethod
     def from_record(cls, record: Any) -> VoterSet:
-        """What a `VotersRecord` says."""
+        """Create from a `VotersRecord`."""
         return cls(
             VoterNode(
                 ReplicaKey(voter.voter_id, voter.voter_directory_id),
@@ -109,7 +110,7 @@ class VoterSet:
         )
 
     def to_record(self) -> VotersRecord:
-        """The `VotersRecord` of this set."""
+        """Return the `VotersRecord` of this set."""
         return VotersRecord(
             voters=[
                 Voter(
@@ -131,8 +132,9 @@ class VoterSet:
 class QuorumHistory:
     """kraft.version and voters, by the offset of the control record that set them.
 
-    Uncommitted voters count at once (KIP-853), so a truncation of the log must take them back.
-    Offset -1 stands for what did not come from the log: the bootstrap checkpoint, a static list.
+    Uncommitted voters take effect immediately (KIP-853), so a truncation of the log must revert
+    them. Offset -1 means that the value is not from the log but from the bootstrap checkpoint or a
+    static list.
     """
 
     def __init__(self, static_voters: VoterSet) -> None:
@@ -147,7 +149,9 @@ class QuorumHistory:
 
     @property
     def voters_offset(self) -> int | None:
-        """Where the latest voters stand in the log, -1 for a checkpoint; None: nowhere."""
+        """The offset of the latest voters in the log, -1 for a checkpoint; None
+        if there are none.
+        """
         return self._voters[-1][0] if self._voters else None
 
     @property
@@ -156,20 +160,20 @@ class QuorumHistory:
         return self._kraft_versions[-1][1] if self._kraft_versions else 0
 
     def add_voters(self, offset: int, voters: VoterSet) -> None:
-        """A `VotersRecord` at `offset`."""
+        """Add a `VotersRecord` at `offset`."""
         self._voters.append((offset, voters))
 
     def add_kraft_version(self, offset: int, kraft_version: int) -> None:
-        """A `KRaftVersionRecord` at `offset`."""
+        """Add a `KRaftVersionRecord` at `offset`."""
         self._kraft_versions.append((offset, kraft_version))
 
     def truncate_to(self, offset: int) -> None:
-        """The log ends at `offset` now."""
+        """Remove entries from `offset` on, because the log was truncated."""
         del self._voters[bisect_left([at for at, _ in self._voters], offset) :]
         del self._kraft_versions[bisect_left([at for at, _ in self._kraft_versions], offset) :]
 
     def at(self, offset: int) -> tuple[int, VoterSet]:
-        """kraft.version and voters as of a snapshot that ends at `offset` (exclusive)."""
+        """Return kraft.version and voters as of a snapshot that ends at `offset` (exclusive)."""
         kraft_version = next((v for at, v in reversed(self._kraft_versions) if at < offset), 0)
         voters = next((v for at, v in reversed(self._voters) if at < offset), self._static)
         return kraft_version, voters

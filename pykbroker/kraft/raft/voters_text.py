@@ -1,4 +1,4 @@
-"""Voters as `storage format --initial-controllers` takes them.
+"""The text form of voters for `storage format --initial-controllers`.
 
     0@example.com:8082:JEXY6aqzQY-32P5TStzaFg,1@[::1]:8083:MvDxzVmcRsaTz33bUuRU6A
     id  host       port directory id
@@ -22,7 +22,7 @@ _MOST_ID: Final = (1 << 31) - 1
 
 
 def parse_voters(text: str, listener: str) -> VoterSet:
-    """The voters of `text`, at controller listeners of this name. StorageError."""
+    """Parse voters at controller listeners of this name. Raises StorageError."""
     voters: dict[int, VoterNode] = {}
     for entry in filter(None, text.strip().split(",")):
         voter = _parse_voter(entry.strip(), listener)
@@ -65,7 +65,9 @@ def _parse_voter(text: str, listener: str) -> VoterNode:
 
 
 def _as_java(host: str) -> str:
-    """An IPv6 address as InetSocketAddress.getHostString writes it; other hosts as they are."""
+    """Return an IPv6 address in the form of InetSocketAddress.getHostString;
+    other hosts unchanged.
+    """
     try:
         groups = ipaddress.IPv6Address(host).exploded.split(":")
     except ValueError:
@@ -81,7 +83,7 @@ def _number(text: str, what: str) -> int:
 
 
 def _split_host(text: str) -> tuple[str, str]:
-    """(host, what follows it); an IPv6 address stands in brackets."""
+    """Return (host, remainder); an IPv6 address is in brackets."""
     if text.startswith("["):
         host, bracket, rest = text[1:].partition("]")
         if not bracket:
