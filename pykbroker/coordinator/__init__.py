@@ -1,5 +1,5 @@
-"""Coordinators: consumer groups now; transactions and share groups take the same shape later.
+"""Coordinators of consumer groups and of transactions, in one common shape.
 
-A coordinator is a decide/replay machine over one partition of an internal topic. The one runtime
+A coordinator is a decide/replay machine over one partition of an internal topic. One runtime
 (`runtime_driver.py`) appends, replays, parks replies, loads and unloads for all of them.
 """

@@ -1,7 +1,7 @@
-"""The log of a coordinator: the partitions of its internal topic, as the runtime sees them.
+"""The log of a coordinator: the partitions of its internal topic, as seen by the runtime.
 
-`CoordinatorLog` is what the runtime needs; `ReplicaLog` is the real one, over the replica manager.
-Tests have one in memory.
+`CoordinatorLog` is the interface that the runtime needs; `ReplicaLog` implements it over the
+replica manager. Tests use one in memory.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Appended(NamedTuple):
-    """Where a batch went; `error` (not 0): nowhere."""
+    """The offsets of an appended batch; if `error` is not 0, nothing was appended."""
 
     base_offset: int
     next_offset: int
@@ -27,8 +27,9 @@ class Appended(NamedTuple):
 
 
 class LogBounds(NamedTuple):
-    """Of one partition, exclusive ends: `end` counts what is queued and not written yet, `written`
-    does not; before `high_watermark` everything is committed."""
+    """The exclusive end offsets of one partition: `end` includes batches that are queued but not
+    yet written, `written` does not; everything before `high_watermark` is committed.
+    """
 
     start: int
     end: int
@@ -37,7 +38,7 @@ class LogBounds(NamedTuple):
 
 
 class CoordinatorLog(Protocol):
-    """What the runtime needs from the partitions of one topic, by partition index."""
+    """What the runtime needs of the partitions of one topic, by partition index."""
 
     topic: str
 
@@ -50,26 +51,31 @@ class CoordinatorLog(Protocol):
         guard: VerificationGuard | None = None,
         transaction_version: int = 0,
     ) -> Appended:
-        """Queue a batch on the local leader of that epoch; the offsets are assigned at once.
+        """Queue a batch on the local leader of that epoch; its offsets are assigned immediately.
 
         `guard` and `transaction_version`: of a transaction's batch and of its marker.
         """
 
     def bounds(self, partition: int) -> LogBounds:
-        """KafkaError when this node does not host the partition (any more)."""
+        """Return the end offsets. Raises KafkaError if this node does not
+        host the partition (any more).
+        """
 
     def read(self, partition: int, offset: int, max_bytes: int) -> bytes:
-        """Batches from the one that contains `offset` or follows it, the last one perhaps cut
-        off; empty when there is none."""
+        """Read batches from the one that contains `offset` or follows it; the last one may be
+        incomplete. Empty if there is none.
+        """
 
     def watch(self, partition: int, listener: PartitionListener) -> None:
-        """Tell `listener` about the high watermark and about failures."""
+        """Notify `listener` of high watermark changes and failures."""
 
     def unwatch(self, partition: int, listener: PartitionListener) -> None:
-        """Stop telling."""
+        """Remove the listener."""
 
     def wake(self) -> None:
-        """Something was appended or answered outside of a worker's turn: end it soon."""
+        """Schedule the end of a turn, because something was appended or
+        answered outside a worker's turn.
+        """
 
 
 class ReplicaLog:
@@ -142,7 +148,8 @@ class ReplicaLog:
 
 
 def coordinator_error(code: int) -> int:
-    """What a client of a coordinator is told for an error of the coordinator's own log.
+    """Return the error code that a coordinator's client receives for an error
+    of the coordinator's log.
 
     Source: Kafka's `CoordinatorOperationExceptionHelper.java`.
     """

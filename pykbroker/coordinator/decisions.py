@@ -1,4 +1,4 @@
-"""The decision of a coordinator's machine: a `Decision` that the log may refuse."""
+"""The decision of a coordinator's machine: a `Decision` whose records the log may reject."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class ShardDecision(Decision[CoordinatorRecord]):
-    """A decision, and how to take back the volatile part when the log refuses the records.
+    """A decision, and how to undo the volatile part if the log rejects the records.
 
-    undo(code, now_ms): a decision without records; None: there is nothing to take back.
+    undo(code, now_ms): returns a decision without records; None if there is nothing to undo.
     producer_id, producer_epoch: the records are part of this producer's transaction, in one batch.
     guard: the verification of that transaction; see `log/producers/verification.py`.
     """

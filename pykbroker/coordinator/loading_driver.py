@@ -1,9 +1,9 @@
-"""Loads the machines of coordinators from their logs, one after the other, in slices.
+"""Loads the machines of coordinators from their logs, one after another, in slices.
 
-State: the partitions that are to be loaded, in order.
+State: the partitions to load, in order.
 In:  `start`; the scheduler's next turn.
 Out: `loaded(hosted)`: its machine has replayed all records; `failed(hosted, error)`.
-A partition that this node resigns meanwhile is passed over.
+A partition that this node resigns in the meantime is skipped.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _log = logging.getLogger("pykbroker.coordinator")
 
 
 class LoadingDriver:
-    """See the module's text. `is_hosted(hosted)`: this node has not resigned it."""
+    """Loads the machines of coordinators. `is_hosted(hosted)`: this node has not resigned it."""
 
     def __init__(
         self,
@@ -54,7 +54,9 @@ class LoadingDriver:
         self._is_scheduled = False
 
     def start(self, hosted: HostedShard) -> None:
-        """Load a partition; one that is being loaded begins from the start of its log."""
+        """Load a partition; if it is already being loaded, start again from
+        the beginning of its log.
+        """
         hosted.state = HostState.LOADING
         if hosted in self._queue:
             return
@@ -77,7 +79,7 @@ class LoadingDriver:
             self._scheduler.call_soon(self._load_slice)
 
     def _load_slice(self) -> None:
-        """Load for a few milliseconds, then let the event loop have its turn."""
+        """Load for a few milliseconds, then give the event loop a turn."""
         self._is_scheduled = False
         deadline_ns = self._clock.monotonic_ns() + SLICE_MS * 1_000_000
         while self._queue:

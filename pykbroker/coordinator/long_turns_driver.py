@@ -1,12 +1,12 @@
 """Long operations on a coordinator's machine: done in slices, with nothing else on it meanwhile.
 
 An operation that runs in a job (`environment/slices.py`) may breathe. Its machine is BUSY until it
-is through: requests, timers and markers that come meanwhile wait in `HostedShard.later`, in order,
-and are done after it. What comes while those are done waits behind them.
+has finished: requests, timers and markers that arrive meanwhile wait in `HostedShard.later`, in
+order, and are handled after it. Anything that arrives while those are handled waits behind them.
 
-State: that of the `HostedShard`s. In: the beginning and the end of an operation, what is to wait.
-Out: what waited is run, or refused by `HostedShard.refuse_later` when the machine is thrown away.
-Invariant: a BUSY machine is asked only by the operation that runs, or by what waited for it.
+State: that of the `HostedShard`s. In: the beginning and the end of an operation; work that waits.
+Out: waiting work is run, or rejected by `HostedShard.refuse_later` if the machine is discarded.
+Invariant: a BUSY machine is used only by the running operation, or by the work that waited for it.
 """
 
 from __future__ import annotations
@@ -25,17 +25,19 @@ TURN_MS = 5
 
 
 class ThrownAway(Exception):
-    """The machine was thrown away while an operation breathed."""
+    """The machine was discarded while an operation breathed."""
 
 
 def check(hosted: HostedShard, shard: object) -> None:
-    """ThrownAway: `shard` is not the machine any more."""
+    """Raise ThrownAway if `shard` is no longer the machine."""
     if hosted.shard is not shard:
         raise ThrownAway
 
 
 class LongTurns:
-    """See the module's text. `wake`: something was appended or answered outside of a turn."""
+    """Long operations on machines. `wake`: called when something was appended
+    or answered outside a turn.
+    """
 
     def __init__(
         self, slices: Slices, scheduler: Scheduler, clock: Clock, wake: Callable[[], None]
@@ -48,17 +50,19 @@ class LongTurns:
     # ---- operations
 
     def begin(self, hosted: HostedShard) -> None:
-        """An operation begins on an active machine: if it runs in a job, it may breathe."""
+        """Begin an operation on an active machine; if it runs in a job, it may breathe."""
         if self._slices.is_running:
-            self._slices.hold(True)  # whoever asked may go: half an operation is none
+            self._slices.hold(True)  # runs to its end even if the caller has gone
             hosted.state = HostState.BUSY
             hosted.is_operating = True
 
     def end(self, hosted: HostedShard, shard: object) -> None:
-        """The operation on this machine is through, whatever came of it: of the machine, too."""
+        """End the operation on this machine, whatever the outcome, even if
+        the machine was discarded.
+        """
         self._slices.hold(False)
         if hosted.shard is not shard:
-            return  # what goes on is another one's
+            return  # the current operation is another one
         hosted.is_operating = False
         if hosted.state is HostState.BUSY:
             if hosted.later:
@@ -67,9 +71,9 @@ class LongTurns:
                 hosted.state = HostState.ACTIVE
 
     def breath(self, hosted: HostedShard) -> Breathe | None:
-        """What an operation on the machine breathes with, None if it does not run in a job.
+        """Return the `breathe` of an operation on the machine, None if it does not run in a job.
 
-        ThrownAway: the machine is another one by now.
+        It raises ThrownAway if the machine was replaced.
         """
         if not self._slices.is_running:
             return None
@@ -80,7 +84,7 @@ class LongTurns:
         check(hosted, shard)
 
     def in_slices(self, name: str, hosted: HostedShard, run: Callable[[], None]) -> None:
-        """Run it in a job of that name, once the machine is loaded and free."""
+        """Run an operation in a job of that name, once the machine is loaded and free."""
         self._slices.run(name, partial(self._in_slices, name, hosted, run))
 
     def _in_slices(self, name: str, hosted: HostedShard, run: Callable[[], None]) -> None:
@@ -95,8 +99,9 @@ class LongTurns:
     def wait(
         self, hosted: HostedShard, again: Callable[[], Any], refuse: Callable[[int], Any]
     ) -> Deferred:
-        """The outcome of `again` when the machine is not busy any more (what it raises, too), or
-        what `refuse` says."""
+        """Return the outcome of `again` once the machine is no longer busy (including exceptions),
+        or that of `refuse`.
+        """
         deferred = Deferred()
 
         def run() -> None:
@@ -112,20 +117,20 @@ class LongTurns:
         return deferred
 
     def when_free(self, hosted: HostedShard, run: Callable[[], None]) -> None:
-        """Run it now, or when the machine is loaded and free."""
+        """Run an operation now, or when the machine is loaded and free."""
         if hosted.state is HostState.ACTIVE:
             run()
         else:
             hosted.later.append(Later(partial(self.when_free, hosted, run)))
 
     def do_what_waited(self, hosted: HostedShard) -> None:
-        """The machine is loaded, unless its first operation failed."""
+        """Run the waiting work. The machine is loaded, unless its first operation failed."""
         if hosted.later and hosted.state is HostState.ACTIVE:
             hosted.state = HostState.BUSY
             self._do_what_waited(hosted)
 
     def _do_what_waited(self, hosted: HostedShard) -> None:
-        """For a few milliseconds; the rest in a later turn."""
+        """Run waiting work for a few milliseconds; the rest in a later turn."""
         end_ns = self._clock.monotonic_ns() + TURN_MS * 1_000_000
         while hosted.state is HostState.BUSY and not hosted.is_operating:
             if not hosted.later:

@@ -1,4 +1,4 @@
-"""What Java's hashes decide: the partition of a coordinator's topic, ties of a vote.
+"""Java's hashes, which determine the partition of a coordinator's topic and ties of a vote.
 
 `String.hashCode`, `Utils.abs`, the order of a `HashMap`; 64-bit sums, which wrap.
 """
@@ -19,10 +19,10 @@ def java_hash_code(text: str) -> int:
 
 
 def java_hash_order(keys: Collection[str]) -> list[str]:
-    """The order in which a `HashMap` into which `keys` were put, in this order, lists them.
+    """Return `keys` in the iteration order of a `HashMap` into which they were put in this order.
 
-    By bucket, then by age; the table doubles when it is more than three quarters full. (Eight keys
-    and more in one bucket would become a tree: that is left out.)
+    The order is by bucket, then by insertion; the table doubles when it is more than three quarters
+    full. (Buckets with eight or more keys, which become trees in Java, are not modelled.)
     """
     buckets = 16
     while len(keys) > buckets * 3 // 4:
@@ -36,7 +36,7 @@ def java_hash_order(keys: Collection[str]) -> list[str]:
 
 
 def java_long(value: int) -> int:
-    """What is left of `value` in a Java `long`."""
+    """Return `value` truncated to a Java `long`."""
     return (value + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
@@ -47,7 +47,7 @@ def java_string_length(text: str) -> int:
 
 @lru_cache(maxsize=8192)
 def partition_for(key: str, num_partitions: int) -> int:
-    """The partition that coordinates a group or a transactional id.
+    """Return the partition that coordinates a group or a transactional id.
 
     Kafka's `Utils.abs` maps the lowest int to 0 instead of masking the sign bit.
     """

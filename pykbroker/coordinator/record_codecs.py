@@ -1,10 +1,10 @@
-"""Coordinator records as bytes, as they lie in `__consumer_offsets` and its likes.
+"""Coordinator records as bytes, in `__consumer_offsets` and `__transaction_state`.
 
     key    | record type: int16 | key message, version 0                      |
     value  | value version: int16 | value message in that version | or null: tombstone
 
 The record type is the API key of the generated key message. A type or version that this release
-does not know decodes to None (KIP-915: a newer broker wrote it; it is skipped, not refused).
+does not know decodes to None (KIP-915: a newer broker wrote it; it is skipped, not rejected).
 Source: Kafka's `CoordinatorRecordSerde.java`.
 """
 
@@ -30,21 +30,21 @@ GROUP_RECORD_TYPES: dict[int, tuple[str, str]] = {
     1: ("offset_commit_key.OffsetCommitKey", "offset_commit_value.OffsetCommitValue"),
     2: ("group_metadata_key.GroupMetadataKey", "group_metadata_value.GroupMetadataValue"),
 }
-# The same for `__transaction_state`. Version 0 of the value refuses its tagged fields.
+# The same for `__transaction_state`. Version 0 of the value does not accept its tagged fields.
 TRANSACTION_RECORD_TYPES: dict[int, tuple[str, str]] = {
     0: ("transaction_log_key.TransactionLogKey", "transaction_log_value.TransactionLogValue"),
 }
 
 
 class RecordCodec:
-    """The codec of one coordinator's records; classes are imported when first met."""
+    """The codec of one coordinator's records; classes are imported on first use."""
 
     def __init__(self, types: dict[int, tuple[str, str]]) -> None:
         self._names = types
         self._types: dict[int, tuple[type[Message], type[Message]]] = {}
 
     def encode(self, record: CoordinatorRecord) -> tuple[bytes, bytes | None]:
-        """(key, value) of a record; the value of a tombstone is None."""
+        """Return (key, value) of a record; the value of a tombstone is None."""
         key = _prefixed(record.key.API_KEY, record.key, 0)
         if record.value is None:
             return key, None
@@ -58,7 +58,9 @@ class RecordCodec:
     def decode(
         self, key: bytes | memoryview, value: bytes | memoryview | None
     ) -> CoordinatorRecord | None:
-        """A record from its bytes; None when a newer release wrote it. DecodeError when broken."""
+        """Decode a record; None if a newer release wrote it. Raises DecodeError
+        if it is invalid.
+        """
         if len(key) < 2:
             raise DecodeError("a coordinator record's key has no type")
         (record_type,) = _INT16.unpack_from(key)

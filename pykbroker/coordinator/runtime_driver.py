@@ -1,17 +1,17 @@
 """The runtime of every coordinator: it runs one machine per partition of an internal topic.
 
     write:  decide -> append (offsets known at once) -> replay -> park the reply -> committed
-    read:   ask -> park the reply behind what is not committed yet -> reply
-    timer:  as a write, without a caller
+    read:   query -> park the reply behind uncommitted records -> reply
+    timer:  like a write, without a caller
     marker: append the end of a transaction -> replay it -> committed
     long:   an operation in a job may breathe; see `long_turns_driver.py`
 
 The machine is never ahead of its log: records are queued on the log before they are replayed, and
-nothing of them is visible to a client before they are committed. When the queued bytes do not
-reach the disk, or leadership is lost, the machine is thrown away and everybody who waits is
-refused; a leader loads a new one. A log that refuses a batch (too large, too few replicas) has
-changed nothing: the callers are refused, the machine takes back its volatile part
-(`ShardDecision.undo`), and goes on.
+clients see nothing of them before they are committed. If the queued bytes do not reach the disk, or
+leadership is lost, the machine is discarded and all waiting callers receive an error; a leader
+loads a new machine. If the log rejects a batch (too large, too few replicas), nothing has changed:
+the callers receive an error, the machine undoes its volatile part (`ShardDecision.undo`) and
+continues.
 
 State: a `HostedShard` per partition this node leads; all their timers.
 In:  on_elected, on_resigned (metadata publisher), on_high_watermark, on_failed (replica manager),
@@ -60,7 +60,7 @@ _log = logging.getLogger("pykbroker.coordinator")
 
 
 class CoordinatorRuntime:
-    """See the module's text."""
+    """Runs the machines of one coordinator topic on this node."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class CoordinatorRuntime:
         slices: Slices | None = None,
         long_timers: Collection[Hashable] = (),
     ) -> None:
-        """on_loaded(partition): a machine has replayed what was in its log.
+        """on_loaded(partition): called when a machine has replayed its log.
 
         long_timers: the keys of timers whose steps may breathe; slices: where they run.
         """
@@ -110,10 +110,11 @@ class CoordinatorRuntime:
     # ---- leadership
 
     def on_elected(self, partition: int, leader_epoch: int) -> None:
-        """This node leads the partition in `leader_epoch`: load it. An empty one is active at once,
-        and its machine is made when the first request comes.
+        """Load a partition that this node leads in `leader_epoch`. An empty one is active
+        immediately, and its machine is created with the first request.
 
-        The next epoch with the same leader finds the machine in step with its log: it stays.
+        If this node already led it in an earlier epoch, the machine is up to date with its log and
+        is kept.
         """
         hosted = self._hosted.get(partition)
         if hosted is not None:
@@ -126,7 +127,7 @@ class CoordinatorRuntime:
         self._loading.start(hosted)
 
     def on_resigned(self, partition: int) -> None:
-        """This node does not lead the partition any more."""
+        """Discard the machine of a partition that this node no longer leads."""
         hosted = self._hosted.pop(partition, None)
         if hosted is None:
             return
@@ -134,13 +135,13 @@ class CoordinatorRuntime:
         self._throw_away(hosted, ErrorCode.NOT_COORDINATOR)
 
     def stop(self) -> None:
-        """The node stops: everybody who waits is refused, no timer fires any more."""
+        """Stop: all waiting callers receive an error, and no timer fires any more."""
         for partition in list(self._hosted):
             self.on_resigned(partition)
         self._timers.stop()
 
     def on_high_watermark(self, topic_partition: TopicPartition, high_watermark: int) -> None:
-        """Everything before `high_watermark` is committed: replies leave."""
+        """Release the replies that `high_watermark` commits."""
         hosted = self._hosted.get(topic_partition.partition)
         if hosted is None or high_watermark <= hosted.committed:
             return
@@ -154,18 +155,18 @@ class CoordinatorRuntime:
             hosted.commit_timer = None
 
     def on_failed(self, topic_partition: TopicPartition, code: int) -> None:
-        """What was queued is lost: the machine has replayed records that are not in the log."""
+        """Discard a machine whose replayed records did not reach the log."""
         hosted = self._hosted.get(topic_partition.partition)
         if hosted is not None:
             self._restart(hosted)
 
     def led(self, partition: int) -> tuple[int, Any] | None:
-        """The epoch in which this node leads it, and its machine to look at; None while loading."""
+        """The epoch in which this node leads it, and its machine to read; None while loading."""
         hosted = self._hosted.get(partition)
         return (hosted.leader_epoch, hosted.shard) if hosted and hosted.is_ready else None
 
     def active_partitions(self) -> list[int]:
-        """The partitions whose machines can be asked now; all that they know is committed."""
+        """The partitions whose machines are ready and have no uncommitted state."""
         return [
             hosted.partition
             for hosted in self._hosted.values()
@@ -183,9 +184,9 @@ class CoordinatorRuntime:
         context: ContextT,
         refuse: Callable[[RequestT, ContextT, int], ReplyT],
     ) -> ReplyT | Deferred:
-        """Run `operation(shard, request, context, caller, now_ms)`; the reply or a Deferred.
+        """Run `operation(shard, request, context, caller, now_ms)`; return the reply or a Deferred.
 
-        `refuse(request, context, code)` makes the reply when this node cannot decide or not write.
+        `refuse(request, context, code)` builds the reply if this node cannot decide or write.
         """
         hosted = self._hosted.get(partition)
         if hosted is None or hosted.state is not HostState.ACTIVE:
@@ -218,7 +219,7 @@ class CoordinatorRuntime:
         except ThrownAway:
             return refuse(request, context, int(ErrorCode.NOT_COORDINATOR))
         except Exception:
-            self._restart(hosted)  # a bug of ours half-way through a machine: do not trust it
+            self._restart(hosted)  # a bug: the machine cannot be trusted
             raise
         finally:
             self._turns.end(hosted, shard)
@@ -228,7 +229,7 @@ class CoordinatorRuntime:
     def end_transaction(self, partition: int, marker: WritableTxnMarker) -> int | Deferred:
         """Write the marker that ends a producer's transaction, and replay it.
 
-        0 once it is committed, or the code of why it is not, now or as a Deferred.
+        Returns 0 once it is committed, or an error code, now or as a Deferred.
         """
         hosted = self._hosted.get(partition)
         if hosted is None or hosted.state is not HostState.ACTIVE:
@@ -264,7 +265,7 @@ class CoordinatorRuntime:
         context: ContextT,
         refuse: Callable[[RequestT, ContextT, int], ReplyT],
     ) -> ReplyT | Deferred:
-        """Ask `question(shard, request, context)`; the reply or a Deferred."""
+        """Run the query `question(shard, request, context)`; return the reply or a Deferred."""
         hosted = self._hosted.get(partition)
         if hosted is None or hosted.state is not HostState.ACTIVE:
             again = partial(self.read, partition, question, request, context, refuse)
@@ -292,7 +293,7 @@ class CoordinatorRuntime:
         context: ContextT,
         refuse: Callable[[RequestT, ContextT, int], ReplyT],
     ) -> list[ReplyT | Deferred]:
-        """Ask every machine of this node. A partition whose machine is loading refuses."""
+        """Query every machine of this node; one that is still loading answers with an error."""
         return [
             self.read(hosted.partition, question, request, context, refuse)
             for hosted in list(self._hosted.values())
@@ -300,13 +301,12 @@ class CoordinatorRuntime:
         ]
 
     def machines(self) -> list[Any]:
-        """The machines that are active, to look at and not to change."""
+        """Return the active machines, for reading only."""
         hosted = self._hosted.values()
         return [at.shard for at in hosted if at.is_ready and at.shard is not None]
 
     def write_all(self, operation: Operation, request: Any) -> None:
-        """Run an operation without a caller everywhere, in slices; where records are loaded still,
-        after."""
+        """Run an operation without a caller on every machine, in slices, once it is loaded."""
 
         def run(hosted: HostedShard) -> None:
             if hosted.shard is not None:
@@ -322,7 +322,7 @@ class CoordinatorRuntime:
         again: Callable[[], ReplyT | Deferred],
         refuse: Callable[[int], ReplyT],
     ) -> ReplyT | Deferred:
-        """The machine cannot be asked: the refusal, or a Deferred where it is only busy."""
+        """The error of a machine that cannot be used, or a Deferred if it is only busy."""
         if hosted is None or hosted.state is HostState.FAILED:
             return refuse(int(ErrorCode.NOT_COORDINATOR))
         if hosted.state is HostState.LOADING:
@@ -332,7 +332,7 @@ class CoordinatorRuntime:
     # ---- decisions
 
     def _run(self, hosted: HostedShard, decide: Operation, *arguments: Any) -> None:
-        """A step without a caller. A bug costs that machine, not the node."""
+        """Run a step without a caller. A bug discards that machine, not the node."""
         shard = hosted.shard
         self._turns.begin(hosted)
         try:
@@ -343,7 +343,7 @@ class CoordinatorRuntime:
             return
         except Exception:
             _log.exception(
-                "a coordinator's step failed: partition %d starts anew", hosted.partition
+                "a coordinator's step failed: partition %d is reloaded", hosted.partition
             )
             self._restart(hosted)
         finally:
@@ -352,7 +352,7 @@ class CoordinatorRuntime:
     def _carry_out(
         self, hosted: HostedShard, decision: ShardDecision, now_ms: int, own: Waiting | None
     ) -> None:
-        """Write, replay, set timers, hand out replies. `own`: the caller of `decision.reply`."""
+        """Write, replay, set timers, release replies. `own`: the caller of `decision.reply`."""
         code = self._append(hosted, decision, now_ms) if decision.records else 0
         if decision.timers:
             self._set_timers(hosted, decision.timers)
@@ -370,7 +370,7 @@ class CoordinatorRuntime:
                 self._release(hosted, waiting, reply, now_ms)
         if code:
             _log.warning(
-                "partition %d: the log refused %d records: %s",
+                "partition %d: the log rejected %d records: %s",
                 hosted.partition,
                 len(decision.records),
                 ErrorCode(code).name,
@@ -379,7 +379,7 @@ class CoordinatorRuntime:
                 self._carry_out(hosted, decision.undo(code, now_ms), now_ms, None)
 
     def _append(self, hosted: HostedShard, decision: ShardDecision, now_ms: int) -> int:
-        """Queue the records and replay them; 0, or the error of a log that took none."""
+        """Queue and replay the records; 0, or the error of the log, which took none."""
         records = decision.records
         if decision.atomic or len(records) <= SPLIT_RECORDS:
             return self._append_batch(hosted, decision, records, now_ms)
@@ -403,7 +403,7 @@ class CoordinatorRuntime:
         try:
             batch = decision_batch(self._codec, decision, records, now_ms, codec, breathe)
         except EncodeError as fault:
-            # A client's text can be too long once what was no UTF-8 in it is replaced.
+            # A client's text can become too long when invalid UTF-8 in it is replaced.
             _log.warning("partition %d: a record cannot be written: %s", hosted.partition, fault)
             return int(ErrorCode.UNKNOWN_SERVER_ERROR)
         appended = self._log.append(
@@ -420,7 +420,7 @@ class CoordinatorRuntime:
         except ThrownAway:
             raise
         except BaseException:
-            self._restart(hosted)  # half-way through a machine: do not trust it
+            self._restart(hosted)  # in the middle of an operation: the machine cannot be trusted
             raise
         hosted.next_offset = appended.next_offset
         return 0
@@ -435,7 +435,7 @@ class CoordinatorRuntime:
             hosted.commit_timer = self._timers.add(deadline, (hosted, _COMMIT_TIMEOUT))
 
     def _expire_parked(self, hosted: HostedShard, now_ms: int) -> None:
-        """offsets.commit.timeout.ms: the records are in the log, but not committed in time."""
+        """Answer callers after offsets.commit.timeout.ms; their records stay in the log."""
         hosted.commit_timer = None
         while (late := hosted.parked.expire_next(now_ms)) is not None:
             late[0].fail(ErrorCode.REQUEST_TIMED_OUT)
@@ -494,7 +494,7 @@ class CoordinatorRuntime:
     def _fire(self, hosted: HostedShard, key: Hashable) -> None:
         task = hosted.timers.get(key)
         if task is None or task.pending:
-            return  # cancelled, or started anew, meanwhile
+            return  # cancelled or restarted in the meantime
         del hosted.timers[key]
         if hosted.shard is not None:
             self._run(hosted, hosted.shard.timer_expired, key, self._now_ms())

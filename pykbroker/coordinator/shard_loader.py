@@ -1,10 +1,11 @@
-"""Loading a shard: its partition's log is read from the start and every record is replayed.
+"""Loads a shard: reads its partition's log from the start and replays every record.
 
 Control batches end transactions; the records of a transaction carry its producer id. Records that
 a newer release wrote are skipped (KIP-915). Compaction keeps the log short, but it may still hold
 millions of records: `load` is a generator, and its driver stops between two steps when other work
 waits.
-A batch that fails its checksum stops the load: better no coordinator than a wrong one.
+A batch that fails its checksum stops the load, because a coordinator with wrong state is worse than
+none.
 Source: Kafka's `CoordinatorLoaderImpl.java`.
 """
 
@@ -27,7 +28,7 @@ def load(
 ) -> Iterator[bool]:
     """Replay the whole log into `shard`; yields every `STEP_RECORDS` records and every chunk.
 
-    It yields True when the rest is queued and written at the end of this turn: come back then.
+    It yields True if the rest is queued and will be written at the end of this turn: resume then.
     """
     bounds = log.bounds(partition)
     offset = bounds.start
@@ -36,7 +37,7 @@ def load(
         chunk = log.read(partition, offset, chunk_bytes)
         if not chunk:
             if offset < bounds.written:
-                return  # compaction took the last batches away
+                return  # compaction removed the last batches
             yield True
             bounds = log.bounds(partition)
             continue
@@ -63,6 +64,6 @@ def load(
                     yield False
             offset = header.next_offset
         if offset == before:
-            raise CorruptBatch(f"nothing in the log goes on at offset {offset}")
+            raise CorruptBatch(f"no batch in the log continues at offset {offset}")
         yield False
         bounds = log.bounds(partition)

@@ -1,6 +1,6 @@
 """The timers of a runtime: a timing wheel, and one call of the scheduler for its next deadline.
 
-State: the wheel; the call that is planned, which is never later than the earliest deadline.
+State: the wheel; the scheduled call, which is never later than the earliest deadline.
 In:  `add`, `stop`, the scheduler. Out: `on_due(items, now_ms)`, in the order of their deadlines.
 """
 
@@ -16,7 +16,7 @@ Item = TypeVar("Item")
 
 
 class TimerDriver(Generic[Item]):
-    """See the module's text."""
+    """The timers of one runtime."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class TimerDriver(Generic[Item]):
         return task
 
     def stop(self) -> None:
-        """Report nothing any more."""
+        """Stop reporting."""
         if self._armed is not None:
             self._armed.cancel()
             self._armed = None

@@ -121,7 +121,7 @@ def test_a_log_that_does_not_go_on_stops_it() -> None:
     log.append(0, build_batch(commits(6)), 0, 0)
     log.end_turn()
     log.read = lambda *_: log.partitions[0].batches[0]  # type: ignore[method-assign]
-    with pytest.raises(CorruptBatch, match="goes on at offset 1"):
+    with pytest.raises(CorruptBatch, match="continues at offset 1"):
         for _ in load(log, 0, GroupShard(GroupSettings()), CODEC, 1 << 20):
             pass
 

@@ -17,8 +17,9 @@ GROUP_ID_NOT_FOUND_FROM = 6
 
 
 def describe(group_id: str, group: ClassicGroup | None, version: int) -> DescribedGroup:
-    """One group. During a rebalance the protocol and the members' metadata are empty, while the
-    members keep their last assignment; a group that does not exist is Dead."""
+    """Describe one group. During a rebalance the protocol and the members' metadata are empty,
+    while the members keep their last assignment; a group that does not exist is Dead.
+    """
     if group is None:
         described = DescribedGroup(group_id=group_id, group_state=GroupState.DEAD.value)
         if version >= GROUP_ID_NOT_FOUND_FROM:
@@ -47,12 +48,12 @@ def describe(group_id: str, group: ClassicGroup | None, version: int) -> Describ
 
 
 def describe_error(group_id: str, code: int) -> DescribedGroup:
-    """A group this broker cannot speak for."""
+    """Return the description of a group that this broker does not coordinate."""
     return DescribedGroup(group_id=group_id, error_code=int(code))
 
 
 def may_match(filters: Iterable[str]) -> list[str]:
-    """Those of the filters of states or types that some group can match, each once."""
+    """Return the filters of states or types that some group can match, without duplicates."""
     known = {GROUP_TYPE, *(state.value.lower() for state in GroupState)}
     return sorted(known & {text.lower() for text in filters})
 
@@ -60,7 +61,9 @@ def may_match(filters: Iterable[str]) -> list[str]:
 def list_groups(
     groups: Iterable[ClassicGroup], states: Iterable[str], types: Iterable[str]
 ) -> list[ListedGroup]:
-    """The groups in one of the states and of one of the types; an empty filter lets all pass."""
+    """Return the groups in one of the states and of one of the types; an empty
+    filter matches all.
+    """
     wanted_states = {state.strip().lower() for state in states}
     wanted_types = {kind.lower() for kind in types}
     if wanted_types and GROUP_TYPE not in wanted_types:

@@ -23,7 +23,7 @@ def group_metadata_record(group_id: str, value: GroupMetadataValue) -> Coordinat
 
 
 def new_group_record(group_id: str, now_ms: int) -> CoordinatorRecord:
-    """A group that has seen its first join and has no generation yet."""
+    """A group after its first join, without a generation yet."""
     value = GroupMetadataValue(
         protocol_type="",
         generation=0,
@@ -54,7 +54,7 @@ def offset_commit_record(
 
 
 def offset_tombstone(group_id: str, topic: str, partition: int) -> CoordinatorRecord:
-    """A committed offset is forgotten."""
+    """A committed offset is deleted."""
     return CoordinatorRecord(
         OffsetCommitKey(group=group_id, topic=topic, partition=partition), None
     )

@@ -1,4 +1,4 @@
-"""The broker configuration keys that the group coordinator obeys, read once."""
+"""The broker configuration keys of the group coordinator, read once."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class GroupSettings:
 
     @classmethod
     def from_config(cls, config: BrokerConfig) -> GroupSettings:
-        """From the keys group.*, offset.* and offsets.* of the broker's configuration."""
+        """Create from the keys group.*, offset.* and offsets.* of the broker's configuration."""
         return cls(
             initial_rebalance_delay_ms=config.group_initial_rebalance_delay_ms,
             min_session_timeout_ms=config.group_min_session_timeout_ms,
@@ -51,7 +51,7 @@ class GroupSettings:
         )
 
     def topic_configs(self) -> dict[str, str]:
-        """The topic configuration `__consumer_offsets` is created with."""
+        """Return the configuration with which `__consumer_offsets` is created."""
         return {
             "cleanup.policy": "compact",
             "compression.type": "producer",

@@ -1,11 +1,11 @@
 """One classic group: its members and its place in the rebalance.
 
 State, durable: `durable`, the last `GroupMetadataValue` replayed (generation, protocol, leader,
-    members with subscription and assignment). It is all that survives, and only `replay_record`
-    changes it, live and in recovery alike.
-State, volatile: everything else, the rebalance in progress: who waits, who is pending, the state,
-    a generation not yet written. Kafka keeps it in memory too: after a fail-over a group is Stable
-    or Empty as its last record says, and members that had not synced join again.
+    members with subscription and assignment). Only this survives, and only `replay_record` changes
+    it, both live and in recovery.
+State, volatile: everything else, about the rebalance in progress: waiting and pending members, the
+    state, a generation not yet written. As in Kafka, it is kept only in memory: after a fail-over a
+    group is Stable or Empty by its last record, and members that had not synced join again.
 In:  the functions of `join.py`, `sync.py`, `session.py`, `rebalance.py`; `replay_record`.
 Invariants: `awaiting_join_count` is the number of members with a parked JoinGroup; `supported`
     counts the members per protocol name; a static member's instance id maps to its member id.
@@ -31,7 +31,7 @@ GROUP_TYPE = "classic"
 
 
 class ClassicGroup:
-    """See the module's text."""
+    """One classic group."""
 
     __slots__ = (
         "awaiting_join_count",
@@ -78,25 +78,27 @@ class ClassicGroup:
         self.initial_delay_ms = 0
         self.initial_remaining_ms = 0
 
-    # ---- questions
+    # ---- queries
 
     @property
     def uses_consumer_protocol(self) -> bool:
-        """The members speak the embedded consumer protocol (KafkaConsumer and its likes)."""
+        """Whether the members use the embedded consumer protocol (such as KafkaConsumer)."""
         return self.protocol_type == CONSUMER_PROTOCOL_TYPE
 
     @property
     def all_joined(self) -> bool:
-        """Nobody is missing for the join phase to end."""
+        """Whether all members have joined, so that the join phase can end."""
         return len(self.members) == self.awaiting_join_count and not self.pending_members
 
     @property
     def rebalance_timeout_ms(self) -> int:
-        """The longest of the members' rebalance timeouts."""
+        """The longest rebalance timeout of the members."""
         return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
 
     def supports(self, protocol_type: str, names: Iterable[str]) -> bool:
-        """A member with these protocols can join: one of them is supported by all members."""
+        """Return whether a member with these protocols can join: all members
+        support one of them.
+        """
         if self.state is GroupState.EMPTY:
             return bool(protocol_type) and any(True for _ in names)
         count = len(self.members)
@@ -105,7 +107,7 @@ class ClassicGroup:
         )
 
     def check_member(self, member_id: str, group_instance_id: str | None) -> int:
-        """0, or why a request in this member's name is refused."""
+        """Return 0, or the error code for a request in this member's name."""
         if group_instance_id is not None:
             existing = self.static_members.get(group_instance_id)
             if existing is None:
@@ -115,9 +117,9 @@ class ClassicGroup:
         return ErrorCode.NONE if member_id in self.members else ErrorCode.UNKNOWN_MEMBER_ID
 
     def select_protocol(self) -> str:
-        """The protocol of the next generation: supported by all, preferred by most.
+        """Return the protocol of the next generation: supported by all, preferred by most.
 
-        Among equals the first in the order of Java's HashMap: whoever joined first does not matter.
+        A tie is decided by the order of Java's HashMap; it does not matter who joined first.
         """
         count = len(self.members)
         candidates = {name for name, number in self.supported.items() if number == count}
@@ -128,7 +130,9 @@ class ClassicGroup:
         return max(java_hash_order(votes), key=votes.__getitem__)
 
     def is_subscribed(self, topic: str) -> bool:
-        """The members consume `topic`. Unknown subscriptions of consumers count as yes."""
+        """Return whether the members consume `topic`. Unknown subscriptions
+        of consumers count as yes.
+        """
         if self.subscribed_topics is None:
             return self.uses_consumer_protocol
         return topic in self.subscribed_topics
@@ -136,7 +140,7 @@ class ClassicGroup:
     # ---- membership
 
     def add(self, member: ClassicMember) -> None:
-        """Let a member in. The caller has checked `supports`."""
+        """Add a member. The caller has checked `supports`."""
         if member.group_instance_id is not None:
             self.static_members[member.group_instance_id] = member.member_id
         if not self.members:
@@ -150,7 +154,7 @@ class ClassicGroup:
         self.pending_members.pop(member.member_id, None)
 
     def remove(self, member_id: str) -> None:
-        """Let a member or a pending member go; another member becomes the leader if need be."""
+        """Remove a member or a pending member; another member becomes the leader if necessary."""
         member = self.members.pop(member_id, None)
         if member is not None:
             self._count_protocols(member, -1)
@@ -164,8 +168,9 @@ class ClassicGroup:
         self.pending_sync.discard(member_id)
 
     def replace_static(self, old_id: str, new_id: str) -> ClassicMember:
-        """The same static member under a new member id; whoever the old one kept waiting is gone
-        (the caller has answered them). Returns the member."""
+        """Give a static member a new member id. The caller has answered the old member's parked
+        requests. Returns the member.
+        """
         old = self.members.pop(old_id)
         self._count_protocols(old, -1)
         member = ClassicMember(
@@ -190,7 +195,7 @@ class ClassicGroup:
     def set_protocols(
         self, member: ClassicMember, protocols: tuple[tuple[str, bytes], ...]
     ) -> None:
-        """A member joins again with these protocols."""
+        """Set the protocols of a member that rejoins."""
         self._count_protocols(member, -1)
         member.protocols = protocols
         self._count_protocols(member, 1)
@@ -202,7 +207,7 @@ class ClassicGroup:
         member.awaiting_join = caller
 
     def elect_joined_leader(self) -> bool:
-        """Make sure that the leader is a member that joined; False when nobody did."""
+        """Make sure that the leader is a member that has joined; return False if no member has."""
         leader = None if self.leader_id is None else self.members.get(self.leader_id)
         if leader is not None and leader.awaiting_join is not None:
             return True
@@ -215,7 +220,7 @@ class ClassicGroup:
     # ---- states
 
     def transition(self, state: GroupState, now_ms: int) -> None:
-        """Go to `state`; a transition that the table does not have is a bug of ours."""
+        """Change to `state`; a transition that is not in the table is a bug."""
         if all(state is not target for _, target in RULES[self.state].leads_to):
             raise RuntimeError(f"group {self.group_id}: {self.state} does not lead to {state}")
         self.previous_state = self.state
@@ -223,10 +228,10 @@ class ClassicGroup:
         self.state_timestamp_ms = now_ms
 
     def start_generation(self, now_ms: int) -> None:
-        """The join phase is over: CompletingRebalance with members, Empty without.
+        """End the join phase: CompletingRebalance with members, Empty without.
 
-        Volatile: the record of the new generation is written at the leader's sync, or right now
-        when the group is empty.
+        This is volatile: the record of the new generation is written at the leader's sync, or
+        immediately if the group is empty.
         """
         self.generation += 1
         if self.members:
@@ -241,7 +246,9 @@ class ClassicGroup:
     # ---- durable state
 
     def to_record_value(self, assignments: dict[str, bytes] | None = None) -> GroupMetadataValue:
-        """The record of this generation. `assignments` by member id; without: as they are."""
+        """Return the record of this generation. `assignments` by member id;
+        None leaves them unchanged.
+        """
         members = []
         for member in self.members.values():
             if assignments is None:
@@ -270,13 +277,13 @@ class ClassicGroup:
         )
 
     def replay_record(self, value: GroupMetadataValue) -> None:
-        """Make the durable state `value`, and the volatile one follow.
+        """Set the durable state to `value`, and adapt the volatile state.
 
-        Members that an earlier record brought and this one does not have are gone. Members that
-        joined since (they are in no record yet) stay: the record of a new group is written while
-        its first member waits.
+        Members of an earlier record that are missing in this one are removed. Members that joined
+        since (they are in no record yet) stay: the record of a new group is written while its first
+        member waits.
         """
-        # A static member that comes back with another subscription has it counted with the next.
+        # The new subscription of a returning static member is counted with the next generation.
         is_new_generation = self.durable is None or self.durable.generation != value.generation
         recorded = {record.member_id for record in value.members}
         for member_id in self.recorded_members - recorded:
@@ -335,7 +342,7 @@ class ClassicGroup:
                 supported.pop(name, None)
 
     def _compute_subscribed_topics(self) -> frozenset[str] | None:
-        """The topics of all members; None when the group's protocol does not tell.
+        """Return the topics of all members; None if the group's protocol does not reveal them.
 
         Version 0 of the subscription is the prefix of all versions.
         """

@@ -1,4 +1,4 @@
-"""JoinGroup on an existing group object: who gets in, and what that starts.
+"""JoinGroup on an existing group object: whether the member may join, and what follows.
 
     no member id ---- group.instance.id known -> replaces that static member (fences the old one)
          |            group.instance.id new ---> joins
@@ -79,8 +79,9 @@ def join(
 
 
 def _has_room(step: Step, group: ClassicGroup, member_id: str) -> bool:
-    """group.max.size. While members rejoin, those that wait count: the limit may have been
-    lowered, and then the last ones to rejoin are out."""
+    """Return whether group.max.size allows another member. While members rejoin, the waiting ones
+    count: if the limit was lowered, the last ones to rejoin are rejected.
+    """
     limit = step.settings.max_size
     if group.state is GroupState.EMPTY:
         return True
@@ -128,16 +129,16 @@ def _rejoin(
 ) -> None:
     error = group.check_member(request.member_id, request.group_instance_id)
     if error or group.state is GroupState.EMPTY:
-        # In an Empty group only a member id of an older time can be meant.
+        # In an Empty group a member id can only be an outdated one.
         _refuse(step, context, error or ErrorCode.UNKNOWN_MEMBER_ID, request.member_id)
         return
     member = group.members[request.member_id]
     unchanged = protocols == member.protocols
     if group.state is GroupState.COMPLETING_REBALANCE:
-        # The same metadata: the member did not get its JoinGroup answer.
+        # Unchanged metadata: the member did not receive its JoinGroup answer.
         repeat = unchanged
     elif group.state is GroupState.STABLE:
-        # A leader that joins again wants a new assignment, e.g. for new partitions of a topic.
+        # A leader that rejoins wants a new assignment, for example for new partitions of a topic.
         repeat = unchanged and group.leader_id != member.member_id
     else:
         repeat = False
@@ -158,8 +159,10 @@ def _add(
     caller: Hashable,
     member_id: str,
 ) -> None:
-    """A new member, parked. Its session is the join timeout of new members: it cannot send
-    heartbeats yet, and a client that gave up must not stay a member for ever."""
+    """Add a new member and park its request. Its session time-out is the join time-out of new
+    members: it cannot send heartbeats yet, and a client that gave up must not stay a member
+    forever.
+    """
     pending_deadline_ms = group.pending_members.get(member_id)
     member = ClassicMember(
         member_id=member_id,
@@ -173,7 +176,7 @@ def _add(
     )
     member.is_new = True
     if pending_deadline_ms is not None:
-        member.timer_deadline_ms = pending_deadline_ms  # that timer goes on; see session.py
+        member.timer_deadline_ms = pending_deadline_ms  # that timer keeps running; see session.py
     if group.state is GroupState.PREPARING_REBALANCE and group.previous_state is GroupState.EMPTY:
         group.new_member_added = True
     group.add(member)
@@ -207,8 +210,9 @@ def _replace_static(
     old_id: str,
     new_id: str,
 ) -> None:
-    """A static member came back under the same instance id and without its member id: it takes
-    the old one's place, and whoever still uses the old member id is fenced."""
+    """Replace a static member that has returned with the same instance id and without its member
+    id. Any client that still uses the old member id is fenced.
+    """
     old = group.members[old_id]
     old_leader = group.leader_id
     answer_join(
@@ -221,7 +225,7 @@ def _replace_static(
     _update(step, group, member, request, protocols, context, caller)
     restart_session(step, group, member)
     if group.state is GroupState.COMPLETING_REBALANCE:
-        # The leader may have assigned to the old member id already.
+        # The leader may already have assigned partitions to the old member id.
         prepare(step, group, f"static member {old_id} is {new_id} now{_why(request)}")
     elif group.state is not GroupState.STABLE:
         maybe_complete_join(step, group)
@@ -240,10 +244,11 @@ def _persist_replacement(
     old: ClassicMember,
     old_leader: str | None,
 ) -> None:
-    """Stable, and the protocol stays: no rebalance, the new member id is written and answered.
+    """Write and return the new member id without a rebalance, because the
+    group is Stable and keeps its protocol.
 
-    From version 9 a leader learns of the members and that it must not assign (KIP-814). Older
-    versions are told the old leader's id, so that they do not take themselves for the leader.
+    From version 9 on, a leader receives the members and the instruction not to assign (KIP-814).
+    Older versions receive the old leader's id, so that they do not act as the leader.
     """
     value = group.to_record_value()
     step.decision.records.append(group_metadata_record(group.group_id, value))
@@ -272,7 +277,7 @@ def _persist_replacement(
 
 
 def _why(request: JoinGroupRequest) -> str:
-    """The client's own reason (KIP-800); clients cut it at this length, others may not."""
+    """Return the client's reason (KIP-800), cut at the length at which stock clients cut it."""
     return f" ({request.reason[:MAX_REASON_CHARACTERS]})" if request.reason else ""
 
 

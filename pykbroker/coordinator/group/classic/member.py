@@ -1,4 +1,4 @@
-"""One member of a classic group: what it told when it joined, and what it waits for."""
+"""One member of a classic group: the data of its JoinGroup, and the requests that wait for it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ class ClassicMember:
 
     protocols: (name, metadata) in the member's order of preference.
     assignment: bytes of the last completed rebalance; kept while the next one is prepared.
-    awaiting_join, awaiting_sync: the caller id of the parked JoinGroup or SyncGroup, None without.
+    awaiting_join, awaiting_sync: the caller id of the parked JoinGroup or SyncGroup, or None.
     join_version: the version of the last JoinGroup (its error replies differ by version).
-    session_deadline_ms: when the member has failed unless it is heard of.
+    session_deadline_ms: when the session expires, unless the member sends a request.
     timer_deadline_ms: when the running session timer fires (`NO_TIMER` without one): a heartbeat
         moves only `session_deadline_ms`, the timer looks again when it fires.
-    is_new: it has not seen its first JoinGroup answer, so it cannot heartbeat yet.
+    is_new: it has not received its first JoinGroup answer, so it cannot send heartbeats yet.
     """
 
     __slots__ = (
@@ -69,14 +69,16 @@ class ClassicMember:
         self.is_new = False
 
     def metadata(self, protocol_name: str | None) -> bytes:
-        """The member's metadata for one protocol. KeyError when it does not support it."""
+        """Return the member's metadata for one protocol. Raises KeyError if it
+        does not support it.
+        """
         for name, metadata in self.protocols:
             if name == protocol_name:
                 return metadata
         raise KeyError(f"member {self.member_id} does not support protocol {protocol_name}")
 
     def vote(self, candidates: Collection[str]) -> str:
-        """The first of its protocols that is a candidate. KeyError when none is."""
+        """Return the first of its protocols that is a candidate. Raises KeyError if none is."""
         for name, _ in self.protocols:
             if name in candidates:
                 return name
@@ -84,8 +86,10 @@ class ClassicMember:
 
     @property
     def keeps_session(self) -> bool:
-        """Waiting for a rebalance counts as alive, except for new members: a client that gave up
-        on its first JoinGroup and retried would leave a dead member behind each time."""
+        """Whether the member counts as alive because it waits for a rebalance. New members do not:
+        a client that gave up on its first JoinGroup and retried would leave a dead member behind
+        each time.
+        """
         return not self.is_new and (
             self.awaiting_join is not None or self.awaiting_sync is not None
         )

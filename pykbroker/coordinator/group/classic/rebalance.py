@@ -1,4 +1,4 @@
-"""The rebalance: preparing it, ending its join phase, handing out assignments, its timers.
+"""The rebalance: preparing it, ending its join phase, distributing assignments, its timers.
 
     prepare ---- initial (Empty): waits group.initial.rebalance.delay.ms, again while new members
        |          keep coming, at most the rebalance timeout
@@ -45,9 +45,9 @@ SESSION = "session"
 def restart_session(
     step: Step, group: ClassicGroup, member: ClassicMember, timeout_ms: int | None = None
 ) -> None:
-    """The member was heard of: it has `timeout_ms` (its session timeout) from now.
+    """Extend the member's session by `timeout_ms` (its session time-out) from now.
 
-    A timer that runs already stays unless it would fire too late; see `session.expire_session`.
+    A running timer is kept unless it would fire too late; see `session.expire_session`.
     """
     deadline = step.now_ms + (member.session_timeout_ms if timeout_ms is None else timeout_ms)
     member.session_deadline_ms = deadline
@@ -58,7 +58,7 @@ def restart_session(
 
 
 def cancel_session(step: Step, group: ClassicGroup, member: ClassicMember) -> None:
-    """The member is gone."""
+    """Cancel the session of a removed member."""
     member.timer_deadline_ms = NO_TIMER
     step.decision.timers.append(CancelTimer((SESSION, group.group_id, member.member_id)))
 
@@ -74,7 +74,7 @@ def answer_join(
 
 
 def answer_sync(step: Step, member: ClassicMember, reply: SyncGroupResponse) -> bool:
-    """Answer the parked SyncGroup of a member; False when there is none."""
+    """Answer the parked SyncGroup of a member; return False if there is none."""
     caller = member.awaiting_sync
     if caller is None:
         return False
@@ -86,7 +86,7 @@ def answer_sync(step: Step, member: ClassicMember, reply: SyncGroupResponse) -> 
 def park_join(
     step: Step, group: ClassicGroup, member: ClassicMember, caller: Hashable, version: int
 ) -> None:
-    """Park a JoinGroup; one that the member left parked before (it retried) ends here."""
+    """Park a JoinGroup; an earlier parked one of the member (which has retried) is answered."""
     displaced = member.awaiting_join
     if displaced is not None:
         reply = join_error(ErrorCode.REBALANCE_IN_PROGRESS, member.member_id, member.join_version)
@@ -96,8 +96,9 @@ def park_join(
 
 
 def remove_with_answer(step: Step, group: ClassicGroup, member: ClassicMember) -> None:
-    """Remove a member that left or failed. Its parked requests get UNKNOWN_MEMBER_ID, so that a
-    client which is still there joins anew."""
+    """Remove a member that left or failed. Its parked requests receive UNKNOWN_MEMBER_ID, so that a
+    client that is still alive rejoins.
+    """
     answer_join(
         step, group, member, join_error(ErrorCode.UNKNOWN_MEMBER_ID, "", member.join_version)
     )
@@ -107,7 +108,7 @@ def remove_with_answer(step: Step, group: ClassicGroup, member: ClassicMember) -
 
 
 def rebalance_or_complete(step: Step, group: ClassicGroup, reason: str) -> None:
-    """The membership changed: start a rebalance, or see whether the running one can go on."""
+    """Start a rebalance after a membership change, or check whether the running one can proceed."""
     if RULES[group.state].can_rebalance:
         prepare(step, group, reason)
     else:
@@ -115,9 +116,9 @@ def rebalance_or_complete(step: Step, group: ClassicGroup, reason: str) -> None:
 
 
 def prepare(step: Step, group: ClassicGroup, reason: str) -> None:
-    """Start a rebalance. Members that wait for an assignment are sent to join again.
+    """Start a rebalance. Members that wait for an assignment are told to rejoin.
 
-    `reason` is for the log of the broker: why groups rebalance is what operators ask most.
+    `reason` is logged, because operators often ask why a group rebalances.
     """
     _log.info(
         "group %s: rebalance after generation %d: %s", group.group_id, group.generation, reason
@@ -141,7 +142,7 @@ def prepare(step: Step, group: ClassicGroup, reason: str) -> None:
 
 
 def maybe_complete_join(step: Step, group: ClassicGroup) -> None:
-    """End the join phase if nobody is missing. The initial rebalance waits for its timer."""
+    """End the join phase if all members have joined. The initial rebalance waits for its timer."""
     if (
         group.state is GroupState.PREPARING_REBALANCE
         and group.previous_state is not GroupState.EMPTY
@@ -151,7 +152,7 @@ def maybe_complete_join(step: Step, group: ClassicGroup) -> None:
 
 
 def join_timer_expired(step: Step, group: ClassicGroup) -> None:
-    """The join phase has lasted long enough."""
+    """End the join phase, because its time is up."""
     if group.state is not GroupState.PREPARING_REBALANCE:
         return
     remaining = group.initial_remaining_ms
@@ -167,14 +168,14 @@ def join_timer_expired(step: Step, group: ClassicGroup) -> None:
 
 
 def complete_join(step: Step, group: ClassicGroup) -> None:
-    """End the join phase with the members that are there."""
+    """End the join phase with the members that have joined."""
     step.decision.timers.append(CancelTimer((JOIN, group.group_id)))
     for member in list(group.members.values()):
         if member.awaiting_join is None and member.group_instance_id is None:
             cancel_session(step, group, member)
             group.remove(member.member_id)
     if not group.elect_joined_leader() and group.members:
-        # Static members only, and none of them joined: try again until their sessions expire.
+        # Only static members, and none of them has joined: retry until their sessions expire.
         _start_join_timer(step, group, group.rebalance_timeout_ms)
         return
     group.start_generation(step.now_ms)
@@ -198,7 +199,7 @@ def complete_join(step: Step, group: ClassicGroup) -> None:
 
 
 def sync_timer_expired(step: Step, group: ClassicGroup) -> None:
-    """Members that joined and never synced are out (KIP-394's follow-up, KAFKA-12890)."""
+    """Remove members that joined but never synced (KAFKA-12890, following KIP-394)."""
     if group.state not in (GroupState.COMPLETING_REBALANCE, GroupState.STABLE):
         return
     if not group.pending_sync:
@@ -208,7 +209,7 @@ def sync_timer_expired(step: Step, group: ClassicGroup) -> None:
         member = group.members.get(member_id)
         if member is not None:
             remove_with_answer(step, group, member)
-    prepare(step, group, f"no SyncGroup came from {', '.join(silent)}")
+    prepare(step, group, f"no SyncGroup was received from {', '.join(silent)}")
 
 
 def sync_received(step: Step, group: ClassicGroup, member_id: str) -> None:

@@ -1,7 +1,7 @@
-"""SyncGroup: members wait for the leader's assignment, which is written before it is handed out.
+"""SyncGroup: members wait for the leader's assignment, which is written before it is distributed.
 
-The leader's request makes the record of the generation. Its replay makes the group Stable and
-gives every member its assignment; the parked replies leave once the record is committed.
+The leader's request produces the record of the generation. Its replay makes the group Stable and
+gives every member its assignment; the parked replies are released once the record is committed.
 Source: Kafka's `GroupMetadataManager.classicGroupSyncToClassicGroup`.
 """
 
