@@ -1,5 +1,6 @@
-"""Bytes on sockets: acceptors, connections, the request channel and what leaves again.
+"""Bytes on sockets: acceptors, connections, the request channel, and sending.
 
-The event loop only tells readiness (`add_reader`, `add_writer`); connections own raw non-blocking
-sockets. This floor knows frames and request headers, and nothing of what a request means.
+The event loop only reports readiness (`add_reader`, `add_writer`); connections own raw non-blocking
+sockets. This floor handles frames and request headers, and knows nothing about the meaning of a
+request.
 """

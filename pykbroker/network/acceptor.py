@@ -1,7 +1,7 @@
 """Accepts the connections of a listener.
 
-Binding and accepting are two steps, as in Kafka: a node binds before it touches its directories
-(a port in use must leave no trace), and accepts when it can serve. Clients that come in between
+Binding and accepting are two steps, as in Kafka: a node binds before it touches its directories (a
+port in use must leave no trace), and accepts when it can serve. Clients that connect in between
 wait in the backlog.
 """
 
@@ -13,31 +13,33 @@ from typing import Protocol
 from pykbroker.environment.transport import StreamSocket, Transport
 from pykbroker.network.listener import Listener
 
-# Fairness: at most this many connections are accepted at one readiness of the listening socket.
+# Fairness: at most this many connections are accepted each time the listening socket is ready.
 ACCEPTS_PER_TURN = 128
 OUT_OF_DESCRIPTORS = frozenset((errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM))
 DESCRIPTOR_RETRY_MS = 1000
-# Connections leave some descriptors to the log: without them a node loses its directories.
+# Connections leave some descriptors to the log: without them a node would lose its directories.
 MOST_RESERVED = 256
 
 
 def descriptors_for_connections(most: int) -> int:
-    """Descriptors have the lowest free number: from this one on they are not for connections."""
+    """Return the first descriptor number reserved for other uses; descriptors
+    get the lowest free number.
+    """
     return most - min(most // 4, MOST_RESERVED)
 
 
 class AcceptorOwner(Protocol):
-    """What an acceptor reports to: the socket server."""
+    """The owner of an acceptor: the socket server."""
 
     @property
     def descriptor_limit(self) -> int:
-        """Descriptors from this number on are not for connections."""
+        """Descriptors from this number on are not used for connections."""
 
     def accepted(self, listener: Listener, sock: StreamSocket, host: str, port: int) -> None:
         """A connection was accepted and counted."""
 
     def refused_address(self, listener: Listener, address: str, port: int) -> None:
-        """An address has its `max.connections.per.ip` already."""
+        """An address has reached its `max.connections.per.ip`."""
 
     def out_of_descriptors(self, acceptor: Acceptor) -> None:
         """The process cannot open another descriptor."""
@@ -65,7 +67,7 @@ class Acceptor:
         self._accepting = False
 
     def start(self) -> None:
-        """Accept from now on, as far as the limits allow."""
+        """Start accepting, as far as the limits allow."""
         if not self._accepting and self.listener.sock.fileno() >= 0:
             self._accepting = True
             self._transport.add_reader(self.listener.sock, self._on_readable)
@@ -77,7 +79,7 @@ class Acceptor:
             self._transport.remove_reader(self.listener.sock)
 
     def stop(self) -> None:
-        """Accept no more and give up the port."""
+        """Stop accepting and release the port."""
         self.pause()
         self.listener.close()
 
@@ -97,7 +99,7 @@ class Acceptor:
                     self.pause()
                     server.out_of_descriptors(self)
                     return
-                continue  # that one connection broke before we had it
+                continue  # that connection broke before it was accepted
             if sock.fileno() >= server.descriptor_limit:
                 self.pause()
                 server.out_of_descriptors(self)
@@ -114,7 +116,7 @@ class Acceptor:
             return
         try:
             self._transport.prepare_accepted(sock, send_buffer_bytes=self.send_buffer_bytes)
-        except OSError:  # gone already
+        except OSError:  # already gone
             sock.close()
             self.listener.limits.closed(self.listener.name, host)
             return

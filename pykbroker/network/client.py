@@ -1,22 +1,21 @@
 """One outgoing connection: requests out, responses in, matched by their correlation ids.
 
-State: received bytes without a whole response yet, bytes not sent yet, the requests in flight in
-their order.
+State: received bytes of an incomplete response, unsent bytes, the requests in flight in order.
 In: `exchange`, `close`, readiness of the socket.
 Out: a Deferred of the decoded response for every request; `on_lost(reason)` once when the
 connection breaks or the peer misbehaves.
 
-Receiving. One `recv` of up to RECEIVE_BYTES takes as many small responses as came. A response that
-is larger gets a buffer of its own, filled by `recv_into`: the record bytes of a Fetch response are
-memoryviews of it. The length field is only a claim: the buffer starts at FIRST_BUFFER_BYTES and
-doubles once it is full of received bytes.
+Receiving. One `recv` of up to RECEIVE_BYTES receives several small responses. A larger response has
+its own buffer, filled by `recv_into`: the record bytes of a Fetch response are memoryviews of it.
+The length field is not trusted: the buffer starts at FIRST_BUFFER_BYTES and doubles whenever it is
+full.
 
 Invariants:
 
 * responses come in the order of the requests; a response with another correlation id, or one that
   cannot be decoded, closes the connection;
 * when the connection closes, every request in flight is resolved with a KafkaError, after the
-  socket is closed: a listener may open a new connection at once.
+  socket is closed: a listener may open a new connection immediately.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from pykbroker.protocol.primitives import DecodeError, EncodeError, Message
 RECEIVE_BYTES = 64 * 1024
 FIRST_BUFFER_BYTES = 64 * 1024
 MAX_RESPONSE_BYTES = (1 << 31) - 1
-# Fairness: a large response takes at most this many reads before others have their turn.
+# Fairness: a large response takes at most this many reads before other connections get a turn.
 READS_PER_TURN = 16
 IOV_MAX = 512
 END_OF_STREAM = "the peer closed the connection"
@@ -48,11 +47,11 @@ _EMPTY = memoryview(b"")
 
 
 class Misbehaviour(Exception):
-    """The peer sent what no Kafka node sends."""
+    """The peer sent something that no Kafka node sends."""
 
 
 class InFlight:
-    """A request that was sent and is not answered yet."""
+    """A request that was sent and has not been answered."""
 
     __slots__ = ("api", "correlation_id", "deadline_ms", "deferred", "version")
 
@@ -67,7 +66,7 @@ class InFlight:
 
 
 class ClientConnection:
-    """One established outgoing connection; see the module's text."""
+    """One established outgoing connection."""
 
     __slots__ = (
         "_answered",
@@ -93,7 +92,7 @@ class ClientConnection:
         client_id: str,
         on_lost: Callable[[str, bool], None],
     ) -> None:
-        """`on_lost(reason, is_fault)`; `is_fault`: the peer misbehaved."""
+        """`on_lost(reason, is_fault)`; `is_fault` is True if the peer misbehaved."""
         self._transport = transport
         self._socket = sock
         self._client_id = client_id
@@ -117,8 +116,8 @@ class ClientConnection:
     ) -> Deferred:
         """Send `message`; a Deferred (`deferred`, if given) of its response, or of a KafkaError.
 
-        The caller watches the deadline: it is only kept here. An unencodable message is
-        UNSUPPORTED_VERSION: it has a value that this version cannot carry.
+        The caller watches the deadline, which is only stored here. A message that cannot be encoded
+        fails with UNSUPPORTED_VERSION: it has a value that this version cannot represent.
         """
         outcome = Deferred() if deferred is None else deferred
         api = APIS[message.API_KEY]
@@ -184,7 +183,9 @@ class ClientConnection:
             self._lose(*lost)
 
     def _read(self) -> None:
-        """Receive once. OSError: the connection is broken; other errors: the peer misbehaves."""
+        """Receive once. Raises OSError if the connection is broken, other
+        errors if the peer misbehaves.
+        """
         if self._buffer is not None:
             self._read_large(self._buffer)
             return
@@ -195,7 +196,7 @@ class ClientConnection:
         self._take_frames()
 
     def _read_large(self, buffer: bytearray) -> None:
-        """Fill the buffer of a large response; deliver it when it is whole."""
+        """Fill the buffer of a large response; deliver it when it is complete."""
         for _ in range(READS_PER_TURN):
             if self._filled == len(buffer):
                 buffer += bytes(min(len(buffer), self._frame_size - len(buffer)))
@@ -210,7 +211,9 @@ class ClientConnection:
                 return
 
     def _take_frames(self) -> None:
-        """Cut whole responses from what was received; begin a buffer for one that is not whole."""
+        """Extract complete responses from the received bytes; start a buffer for
+        an incomplete one.
+        """
         unread = self._unread
         position = 0
         self._unread = _EMPTY
@@ -247,10 +250,10 @@ class ClientConnection:
         self.in_flight.popleft()
         self._answered.append((request.deferred, response))
 
-    # ---------------------------------------------------------------- the end
+    # ---------------------------------------------------------------- closing
 
     def close(self, failure_of: Callable[[InFlight], KafkaError]) -> None:
-        """Close; every request in flight is resolved with `failure_of(request)`."""
+        """Close the connection; every request in flight is resolved with `failure_of(request)`."""
         if self.closed:
             return
         self.closed = True
@@ -271,9 +274,10 @@ class ClientConnection:
 
 
 def decode_response(api: Api, version: int, frame: memoryview, position: int) -> Message:
-    """The response at `position`. DecodeError: it is malformed, or bytes are left over.
+    """Decode the response at `position`. Raises DecodeError if it is
+    malformed or bytes are left over.
 
-    An ApiVersions response that refuses the version has version 0 in all cases (KIP-511).
+    An ApiVersions response that rejects the version always has version 0 (KIP-511).
     """
     if api.key == API_VERSIONS and len(frame) >= position + 2:
         (error_code,) = _unpack_error_code(frame, position)

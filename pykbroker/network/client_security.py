@@ -1,10 +1,10 @@
-"""What an outgoing connection does between its TCP connection and its first request.
+"""The steps of an outgoing connection between connecting and its first request.
 
-    wrap           the stream that requests go through: the socket itself, or TLS around it
+    wrap           returns the stream for requests: the socket itself, or TLS around it
     authenticate   the exchange that proves who this node is: none, or SASL
 
-Both are a seam: `Plaintext` is the only implementation until TLS and SASL exist, and configuration
-refuses every other protocol.
+`Plaintext` is the only implementation until TLS and SASL exist; the configuration rejects every
+other protocol.
 """
 
 from __future__ import annotations
@@ -24,10 +24,14 @@ class ClientSecurity(Protocol):
     """The security protocol of outgoing connections."""
 
     def wrap(self, sock: StreamSocket, host: str) -> StreamSocket:
-        """The stream through which this connection talks to `host`. OSError: it cannot."""
+        """Return the stream through which this connection talks to `host`.
+        Raises OSError on failure.
+        """
 
     async def authenticate(self, exchange: ExchangeFunction) -> None:
-        """Prove who this node is; runs before ApiVersions. KafkaError: the peer refused."""
+        """Authenticate this node; runs before ApiVersions. Raises KafkaError
+        if the peer rejects it.
+        """
 
 
 class Plaintext:

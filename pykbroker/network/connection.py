@@ -1,26 +1,27 @@
 """One client connection on a raw non-blocking socket.
 
-State: received bytes not handed over yet; at most one request in flight; what waits to be sent;
-what the worker has prepared for requests like those before.
+State: received bytes that are not handed over yet; at most one request in flight; unsent replies;
+what the worker has prepared for similar requests.
 In: readiness of the socket, `reply` by the worker, `close` by anyone.
-Out: requests on the channel; once something is prepared, itself with the next frame in `frame`.
+Out: requests on the channel; once something is prepared, the connection itself with the next frame
+in `frame`.
 
-Reading. One `recv` of up to RECEIVE_BYTES takes as many small frames as came. A frame that is not
-complete and larger than SMALL_FRAME_BYTES gets a buffer of its own, filled by `recv_into`: its
-record bytes go from there to the file without a copy in Python. The length field is a claim: the
-buffer starts at FIRST_BUFFER_BYTES, or at BUFFER_FACTOR times what has come if that is more, and
-doubles only once it is full of received bytes.
+Reading. One `recv` of up to RECEIVE_BYTES receives several small frames. An incomplete frame that
+is larger than SMALL_FRAME_BYTES has its own buffer, filled by `recv_into`: its record bytes go from
+there to the file without a copy in Python. The length field is not trusted: the buffer starts at
+FIRST_BUFFER_BYTES, or at BUFFER_FACTOR times the received bytes if that is more, and doubles only
+when it is full.
 
 Invariants:
 
-* one request in flight: the next frame is handed over when the reply was queued (in the same turn
-  of the worker), so that replies leave in the order of the requests; the worker may take more
-  frames beside it (`gather`), which it answers in their order in the same round;
-* while a request is in flight at most BUFFER_BYTES more are read, then reading stops: a client
-  that pipelines without end is slowed down by TCP, and what it costs us stays bounded;
+* one request in flight: the next frame is handed over when the reply is queued (in the same turn of
+  the worker), so that replies leave in the order of the requests; the worker may take further
+  frames (`gather`), which it answers in order in the same round;
+* while a request is in flight at most BUFFER_BYTES more are read, then reading stops: a client that
+  pipelines without limit is slowed down by TCP, and its cost stays bounded;
 * while a reply waits for a slow reader nothing is handed over;
 * muting costs no system call: `remove_reader` is called only when the buffer is full;
-* a stream that ends lets complete frames be served and their replies leave, then it is closed.
+* when the stream ends, complete frames are served and their replies sent; then it is closed.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ BUFFER_BYTES = 64 * 1024
 SMALL_FRAME_BYTES = 16 * 1024
 FIRST_BUFFER_BYTES = 64 * 1024
 BUFFER_FACTOR = 16
-# Fairness: a large frame takes at most this many reads before others have their turn.
+# Fairness: a large frame takes at most this many reads before other connections get a turn.
 READS_PER_TURN = 16
 
 _SIZE = struct.Struct(">i")
@@ -56,7 +57,7 @@ ANONYMOUS = "User:ANONYMOUS"
 
 
 class Connection(SendingConnection):
-    """A client connection; see the module."""
+    """One client connection."""
 
     __slots__ = (
         "_channel",
@@ -187,7 +188,7 @@ class Connection(SendingConnection):
         self._put(received, position, position + size)
 
     def _consume(self, position: int) -> None:
-        """What was received is handed over up to `position`."""
+        """Drop the received bytes up to `position`, which are handed over."""
         if position == self._end:
             self._received = b""
             self._position = self._end = 0
@@ -208,7 +209,9 @@ class Connection(SendingConnection):
             self._channel.put(request)
 
     def request_of(self, frame: bytes | bytearray, start: int, end: int) -> Request | None:
-        """The request in a frame; None, and the connection closed, when it has no sound header."""
+        """Return the request in a frame; if its header is invalid, close the
+        connection and return None.
+        """
         view = memoryview(frame)[start:end]
         request = Request(self, view)
         try:
@@ -219,9 +222,10 @@ class Connection(SendingConnection):
         return request
 
     def has_next_frame(self) -> bool:
-        """Whether one more frame is there whole, while one is in flight: `frame` is that one then.
+        """Return whether another complete frame has arrived while one is in
+        flight; it is then in `frame`.
 
-        It stays where it is until `gather`: who does not want it leaves it for later.
+        It stays there until `gather`; a caller that does not want it leaves it for later.
         """
         position = self._position
         available = self._end - position - LENGTH_BYTES
@@ -236,15 +240,16 @@ class Connection(SendingConnection):
         return True
 
     def gather(self) -> None:
-        """The frame of `has_next_frame` is served beside the one in flight, and answered after it.
+        """Take the frame of `has_next_frame`, to be served with the one in
+        flight and answered after it.
 
-        Who gathers sees to it that the answers come in the order of the frames.
+        The caller ensures that the answers are in the order of the frames.
         """
         self.gathered += 1
         self._consume(self.frame_end)
 
     def _begin_frame(self, size: int, available: int) -> None:
-        """Give the frame at the head of the received bytes a buffer of its own."""
+        """Allocate a separate buffer for the frame at the head of the received bytes."""
         buffer = bytearray(min(size, max(FIRST_BUFFER_BYTES, available * BUFFER_FACTOR)))
         if available:
             buffer[:available] = self._received[self._position + LENGTH_BYTES :]
@@ -299,7 +304,7 @@ class Connection(SendingConnection):
         self._put(buffer, 0, len(buffer))
 
     def resume_hand_over(self) -> None:
-        """The channel has room again."""
+        """Hand over the next frame, because the channel has room again."""
         self._waiting = False
         if not self.closed:
             self._hand_over()
@@ -322,7 +327,7 @@ class Connection(SendingConnection):
         return self.stream_ended or not self._reading or self._end > 0
 
     def _flushed(self) -> None:
-        """Everything left: go on with what was held back meanwhile."""
+        """Resume what was held back, because everything has been sent."""
         if not (self.in_flight or self._waiting):
             self._hand_over()
             if self.stream_ended and not (self.closed or self.in_flight or self._waiting):
@@ -345,7 +350,9 @@ class Connection(SendingConnection):
             self._transport.add_reader(self._socket, self._on_readable)
 
     def _on_end_of_stream(self) -> None:
-        """The peer sends no more. What it sent whole is served, then the connection closes."""
+        """Handle the end of the peer's stream: serve its complete frames,
+        then close the connection.
+        """
         self._stop_reading()
         self.stream_ended = True
         self._close_when_done()
@@ -355,7 +362,7 @@ class Connection(SendingConnection):
             self.close()
 
     def _lost(self, failure: OSError) -> None:
-        """The connection broke: nobody's fault, nothing to log."""
+        """Close a broken connection, without logging."""
         self._resources.counters.connections_lost += 1
         self.close()
 
@@ -366,24 +373,26 @@ class Connection(SendingConnection):
             self.abandon(reason)
 
     def abandon(self, reason: str) -> None:
-        """Close the connection because we cannot go on with it, with one (rate-limited) line."""
+        """Close the connection because of a local failure, with one (rate-limited) log line."""
         if not self.closed:
             resources = self._resources
             resources.peer_log.closed(self.peer, self.listener.name, reason, resources.now_ms())
             self.close()
 
     def _our_bug(self) -> None:
-        """Close, or the socket stays ready for ever: the event loop only logs the exception."""
+        """Close after an internal error; otherwise the socket would stay ready forever."""
         self._resources.counters.unexpected_errors += 1
         _log.exception("cannot serve %s", self.peer)
         self.close()
 
     def call_on_close(self, callback: Callable[[], None] | None) -> None:
-        """Call once when it closes while the request in flight waits; None: do not call."""
+        """Set the function to call if the connection closes while its request
+        waits; None: no call.
+        """
         self._on_close = callback
 
     def close(self) -> None:
-        """Close at once; a request in flight is answered to nobody."""
+        """Close immediately; the answer to a request in flight is dropped."""
         if self.closed:
             return
         self.closed = True

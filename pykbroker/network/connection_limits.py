@@ -1,16 +1,17 @@
-"""How many connections a node takes: `max.connections`, `max.connections.per.ip`.
+"""The limits on a node's connections: `max.connections`, `max.connections.per.ip`.
 
-State: open connections, in all, by listener and by address.
-In: `opened`, `closed`. Out: whether a listener may accept, whether an address has had its share.
+State: open connections: in total, by listener and by address.
+In: `opened`, `closed`. Out: whether a listener may accept, whether an address has reached its
+limit.
 Invariants: as in Kafka's `ConnectionQuotas`,
 
 * a listener at its own or the broker's `max.connections` stops accepting until one closes: the
-  clients wait in the backlog and are not turned away;
-* with several listeners the inter-broker one is protected: it may go over the broker's limit, and
+  clients wait in the backlog and are not rejected;
+* with several listeners the inter-broker one is protected: it may exceed the broker's limit, and
   the longest idle connection of another listener is closed in its favour;
 * an address over `max.connections.per.ip` (or its entry in the overrides) is accepted and closed.
 
-The controller's listeners count for themselves: Kafka's controller has its own `SocketServer`.
+The controller's listeners are counted separately: Kafka's controller has its own `SocketServer`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class UnknownHost(StartError):
 
 
 def limits_by_address(overrides: Mapping[str, int], transport: Transport) -> dict[str, int]:
-    """`max.connections.per.ip.overrides` may name hosts: the limits by the addresses of peers."""
+    """Return the limits by address; `max.connections.per.ip.overrides` may contain host names."""
     limits: dict[str, int] = {}
     for host, limit in overrides.items():
         try:
@@ -70,39 +71,41 @@ class ConnectionLimits:
         self.total = 0
 
     def update(self, max_connections: int, max_per_address: int) -> None:
-        """New limits; `exceeded` says whether somebody must go for them."""
+        """Apply new limits; `exceeded` tells whether connections have to be closed."""
         self._max_connections = max_connections
         self._max_per_address = max_per_address
 
     def update_addresses(self, overrides: Mapping[str, int]) -> None:
-        """New limits of single addresses; connections that are open already stay."""
+        """Apply new limits for addresses; open connections are kept."""
         self._max_per_address_overrides = dict(overrides)
 
     def add_listener(self, listener_name: str, max_connections: int) -> None:
-        """Count for a listener, with its own `max.connections`; again when that changed."""
+        """Add a listener with its `max.connections`; call it again if that changes."""
         self._listener_max[listener_name] = max_connections
         self._by_listener.setdefault(listener_name, 0)
 
     def is_protected(self, listener_name: str) -> bool:
-        """Whether this is the inter-broker listener of a node with several."""
+        """Return whether this is the inter-broker listener of a node with several listeners."""
         return len(self._listener_max) > 1 and listener_name == self._protected_listener
 
     def may_accept(self, listener_name: str) -> bool:
-        """Whether the listener may take another connection now."""
+        """Return whether the listener may accept another connection now."""
         if self._by_listener[listener_name] >= self._listener_max[listener_name]:
             return False
         return self.total < self._max_connections or self.is_protected(listener_name)
 
     def exceeded(self) -> bool:
-        """Whether the limit was lowered below what is open, or a protected listener went over."""
+        """Return whether more connections are open than the limit, which was lowered or exceeded by
+        a protected listener.
+        """
         return self.total > self._max_connections
 
     def max_for_address(self, address: str) -> int:
-        """Connections that `address` may have."""
+        """Return the limit for `address`."""
         return self._max_per_address_overrides.get(address, self._max_per_address)
 
     def opened(self, listener_name: str, address: str) -> bool:
-        """Count a new connection; False when its address has too many: then it is not counted."""
+        """Count a new connection; return False without counting it if its address has too many."""
         of_address = self._by_address.get(address, 0)
         if of_address >= self.max_for_address(address):
             return False

@@ -1,4 +1,4 @@
-"""What all connections of a node share."""
+"""The resources shared by all connections of a node."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from pykbroker.network.request_channel import RequestChannel
 
 
 class ConnectionResources:
-    """See the module. `cold_reads` are the threads that fetch what the page cache does not hold."""
+    """Resources shared by all connections. `cold_reads` are the threads that read
+    cold file data.
+    """
 
     __slots__ = (
         "_monotonic_ns",
@@ -45,5 +47,5 @@ class ConnectionResources:
         self._monotonic_ns = clock.monotonic_ns
 
     def now_ms(self) -> int:
-        """Milliseconds of the clock that measures: idle times, windows of log lines."""
+        """Milliseconds of the monotonic clock, for idle times and log windows."""
         return self._monotonic_ns() // 1_000_000

@@ -1,10 +1,10 @@
-"""A small HTTP server on the environment's transport: GET and HEAD, one request a connection.
+"""A small HTTP server on the environment's transport: GET and HEAD, one request per connection.
 
     accepted --head--> answering --response--> sending --all sent--> closed
         |                                         |
         `------- EXCHANGE_MS, MOST_HEAD_BYTES ----`------> closed
 
-State: the connections that are open, at most MOST_CONNECTIONS; more wait in the backlog.
+State: the open connections, at most MOST_CONNECTIONS; more wait in the backlog.
 In:    readiness of sockets; `respond(path)`, which returns the response or a Deferred of it.
 Out:   the response, and the end of the connection (`Connection: close`).
 It is meant for a few monitoring systems, not for the public: no TLS, no authentication, no bodies.
@@ -44,7 +44,7 @@ _log = logging.getLogger("pykbroker.http")
 
 
 class HttpResponse(NamedTuple):
-    """What a request gets."""
+    """The response to a request."""
 
     status: int
     body: bytes
@@ -55,10 +55,10 @@ Respond = Callable[[str], HttpResponse | Deferred]
 
 
 class HttpServer:
-    """Listens on one address; see the module."""
+    """A small HTTP server on one address."""
 
     def __init__(self, transport: Transport, scheduler: Scheduler, respond: Respond) -> None:
-        """respond(path): the path as the client sent it, without a query."""
+        """respond(path): `path` is as sent by the client, without a query."""
         self._transport = transport
         self._scheduler = scheduler
         self._respond = respond
@@ -67,7 +67,7 @@ class HttpServer:
         self._open: dict[HttpExchange, None] = {}
 
     def start(self, host: str, port: int) -> int:
-        """Bind and accept; the port, also when 0 was asked for. OSError: it cannot be bound."""
+        """Bind and accept; return the actual port. Raises OSError if it cannot bind."""
         self._listening = self._transport.listen(
             host, port, backlog=_BACKLOG, receive_buffer_bytes=0
         )
@@ -75,7 +75,7 @@ class HttpServer:
         return self._listening.port
 
     def close(self) -> None:
-        """Give up the port and close every connection."""
+        """Release the port and close every connection."""
         self._pause()
         if self._listening is not None:
             self._listening.close()
@@ -100,7 +100,7 @@ class HttpServer:
                 sock, _ = listening.accept()
             except (BlockingIOError, InterruptedError):
                 return
-            except OSError as failure:  # out of descriptors, say: looking again at once is no use
+            except OSError as failure:  # e.g. out of descriptors: retry later
                 _log.warning("cannot accept a connection: %s", failure)
                 self._pause()
                 self._scheduler.call_later(_RETRY_MS, self._accept_again)
@@ -110,7 +110,7 @@ class HttpServer:
     def _admit(self, sock: StreamSocket) -> None:
         try:
             self._transport.prepare_accepted(sock, send_buffer_bytes=0)
-        except OSError:  # gone already
+        except OSError:  # already gone
             sock.close()
             return
         exchange = HttpExchange(
@@ -162,7 +162,7 @@ class HttpExchange:
         self._transport.add_reader(self._sock, self._on_readable)
 
     def close(self) -> None:
-        """End the connection, whatever it waits for."""
+        """End the connection, whatever its state."""
         if self._closed:
             return
         self._closed = True
@@ -235,5 +235,5 @@ class HttpExchange:
 
 
 def error(status: int) -> HttpResponse:
-    """A response that says in words what its status means."""
+    """Return a response with the reason phrase of its status."""
     return HttpResponse(status, f"{_REASONS[status]}\n".encode())

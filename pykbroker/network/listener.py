@@ -14,7 +14,7 @@ class BindError(StartError):
 class Listener:
     """One bound listening socket.
 
-    `port` is the real port, also when port 0 was asked for. `is_controller` listeners serve the
+    `port` is the actual port, even if port 0 was requested. `is_controller` listeners serve the
     APIs of a controller, the others those of a broker.
     """
 
@@ -50,7 +50,7 @@ class Listener:
         self.port = self.sock.port
 
     def close(self) -> None:
-        """Give up the port."""
+        """Release the port."""
         self.sock.close()
 
     def __repr__(self) -> str:

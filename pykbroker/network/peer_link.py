@@ -1,19 +1,20 @@
-"""Requests to one peer for one purpose, over one connection that is opened when it is needed.
+"""Requests to one peer for one purpose, over one connection that is opened on demand.
 
-State: see `LinkState`; the requests that wait for the connection; what the peer's ApiVersions said.
+State: see `LinkState`; the requests that wait for the connection; the peer's ApiVersions.
 In: `send`, `close`; the connection's outcome; timers.
 Out: every request's Deferred is resolved once, with the response or a KafkaError.
 
-    DOWN         no connection. A request opens one, at the earliest when the back-off has passed.
+    DOWN         no connection. A request opens one, but not before the back-off has passed.
     CONNECTING   the transport connects; requests wait.
     NEGOTIATING  authentication, then ApiVersions; requests wait.
-    READY        requests are sent, at most `max_in_flight` at a time and in their order.
+    READY        requests are sent in order, at most `max_in_flight` at a time.
 
 Invariants:
 
-* when an attempt to connect fails or a connection breaks, every request of this link fails with
-  NETWORK_EXCEPTION, those that only waited too: the caller decides whether to try again, and its
-  next request waits until the back-off has passed. So a caller that retries at once is slowed down;
+* when connecting fails or a connection breaks, every request of this link fails with
+  NETWORK_EXCEPTION, including those that only waited. The caller decides whether to retry, and its
+  next request waits until the back-off has passed, so a caller that retries immediately is slowed
+  down;
 * a request that is in flight at its deadline closes the connection, because its response may still
   come; one that waits at its deadline fails alone (Kafka's NetworkClient);
 * a fault of the peer is logged once, until it has answered a request again.
@@ -47,7 +48,7 @@ _log = logging.getLogger("pykbroker.network")
 
 
 class LinkState(Enum):
-    """See the module's text."""
+    """The states of a link."""
 
     DOWN = auto()
     CONNECTING = auto()
@@ -57,7 +58,7 @@ class LinkState(Enum):
 
 @dataclass(slots=True, frozen=True)
 class ClientSettings:
-    """How this node connects to others; the times are those of Kafka's raft channel."""
+    """How this node connects to others; the default times are those of Kafka's raft channel."""
 
     client_id: str
     setup_timeout_ms: int = 10_000
@@ -69,7 +70,7 @@ class ClientSettings:
 
 
 class Waiting:
-    """A request that is not sent yet."""
+    """A request that has not been sent yet."""
 
     __slots__ = ("deadline_ms", "deferred", "max_version", "message")
 
@@ -83,7 +84,7 @@ class Waiting:
 
 
 class PeerLink:
-    """The connection to one peer for one purpose; see the module's text."""
+    """The connection to one peer for one purpose."""
 
     __slots__ = (
         "_attempt",
@@ -127,7 +128,9 @@ class PeerLink:
     # ---------------------------------------------------------------- requests
 
     def send(self, message: Message, deadline_ms: int, max_version: int | None) -> Deferred:
-        """A Deferred of the response to `message`, or of a KafkaError; see `ClientPool.send`."""
+        """Return a Deferred of the response to `message` or of a KafkaError; see
+        `ClientPool.send`.
+        """
         deferred = Deferred()
         now_ms = self._environment.clock.now_ms()
         if now_ms >= deadline_ms:
@@ -168,7 +171,7 @@ class PeerLink:
         self._send_waiting()
 
     def _version(self, request: Waiting) -> int | None:
-        """The highest version that both sides have, within the caller's bound."""
+        """Return the highest version that both sides support, within the caller's limit."""
         api = APIS[request.message.API_KEY]
         offered = self._versions.get(api.key)
         if offered is None:
@@ -248,7 +251,9 @@ class PeerLink:
         self._send_waiting()
 
     async def _api_versions(self, exchange: ExchangeFunction) -> dict[int, tuple[int, int]]:
-        """What the peer offers. A peer that refuses our version is asked in its own (KIP-511)."""
+        """Request the peer's versions. If it rejects our version, ask again in
+        its own (KIP-511).
+        """
         api = APIS[API_VERSIONS]
         response = await exchange(api_versions_request(), api.max_version)
         if response.error_code == ErrorCode.UNSUPPORTED_VERSION:
@@ -264,11 +269,13 @@ class PeerLink:
     # ---------------------------------------------------------------- failures
 
     def _lost(self, reason: str, is_fault: bool) -> None:
-        """The connection broke, or the peer misbehaved."""
+        """Handle a broken connection or a misbehaving peer."""
         self._go_down(reason, is_fault=is_fault)
 
     def _go_down(self, reason: str, *, is_fault: bool = False, timed_out_ms: int = -1) -> None:
-        """Close, fail all requests, and begin the back-off. Listeners run last: they may send."""
+        """Close, fail all requests, and begin the back-off. Listeners run
+        last, because they may send.
+        """
         is_idle_end = self.state is LinkState.READY and not self._has_requests()
         connection, self._connection = self._connection, None
         waiting, self._waiting = self._waiting, deque()
@@ -300,7 +307,9 @@ class PeerLink:
         )
 
     def _doubling(self, first_ms: int, most_ms: int, times: int) -> int:
-        """Doubles with every failure in a row; a fifth more or less by chance."""
+        """Return the back-off: it doubles with every consecutive failure,
+        with a random jitter of a fifth.
+        """
         time_ms = max(min(first_ms << min(times, 20), most_ms), 0)
         spread = time_ms // 5
         return time_ms - spread + self._environment.random.randrange(2 * spread + 1)
@@ -315,7 +324,7 @@ class PeerLink:
     # ---------------------------------------------------------------- deadlines
 
     def _watch_deadline(self, deadline_ms: int, now_ms: int) -> None:
-        """See that a timer runs that is due at `deadline_ms` at the latest."""
+        """Make sure that a timer fires at `deadline_ms` at the latest."""
         if self._timer is not None:
             if self._timer_due_ms <= deadline_ms:
                 return
@@ -347,7 +356,7 @@ class PeerLink:
         if deadlines:
             self._watch_deadline(min(deadlines), now_ms)
 
-    # ---------------------------------------------------------------- the end
+    # ---------------------------------------------------------------- closing
 
     def close(self) -> None:
         """Close the connection; requests fail with NETWORK_EXCEPTION."""
@@ -361,7 +370,7 @@ class PeerLink:
 
 
 def api_versions_request() -> Message:
-    """The ApiVersions request of this software."""
+    """Return the ApiVersions request of this software."""
     from pykbroker.protocol.messages.api_versions_request import ApiVersionsRequest
 
     return ApiVersionsRequest(

@@ -1,8 +1,8 @@
-"""One log line for a misbehaving peer, and not a flood of them.
+"""Rate-limited log lines about misbehaving peers.
 
-Anyone who can reach the port can make us log. So a peer costs one line, and all peers together at
-most `LINES_PER_WINDOW` lines a window; what was left out is counted in the next line that is
-written.
+Anyone who can reach the port can cause log lines. So each connection causes at most one line, and
+all together at most `LINES_PER_WINDOW` lines per window; the next line that is written contains the
+number of omitted ones.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class PeerLog:
         self._suppressed = 0
 
     def closed(self, peer: str, listener_name: str, reason: str, now_ms: int) -> None:
-        """Log that the connection of `peer` was closed, unless too much was logged already."""
+        """Log that the connection of `peer` was closed, unless the limit is reached."""
         if now_ms - self._window_start_ms >= WINDOW_MS:
             self._window_start_ms = now_ms
             self._lines = 0
@@ -36,7 +36,7 @@ class PeerLog:
         self._lines += 1
         left_out = ""
         if self._suppressed:
-            left_out = f" ({self._suppressed} similar lines left out)"
+            left_out = f" ({self._suppressed} similar lines omitted)"
             self._suppressed = 0
         _log.warning(
             "closed the connection of %s on listener %s: %s%s",

@@ -1,4 +1,4 @@
-"""One request as the network hands it to the worker.
+"""One request, as passed from the network to the worker.
 
 Invariants: `frame` is a memoryview over the received buffer, never a copy; the record bytes of a
 produce request are slices of it all the way to the file. `message` is the decoded body, set by the
@@ -16,10 +16,10 @@ from pykbroker.protocol.headers import RequestHeader
 
 
 class CloseConnection:
-    """What a handler returns in place of a reply to have the connection closed.
+    """Returned by a handler instead of a reply, to close the connection.
 
-    Produce with acks=0 has no reply to carry an error in: Kafka closes the connection, and the
-    client fetches fresh metadata.
+    Produce with acks=0 has no reply for an error: Kafka closes the connection, and the client
+    refreshes its metadata.
     """
 
     __slots__ = ("reason",)
@@ -29,14 +29,14 @@ class CloseConnection:
 
 
 class RequestConnection(Protocol):
-    """Where a request came from, and where its reply goes: a connection, for the worker."""
+    """The connection of a request, as seen by the worker."""
 
     prepared: dict[int, Any]
     """The worker's, by API key << 16 | version: what requests like those before need no more."""
 
     @property
     def closed(self) -> bool:
-        """Whether it is closed: a reply would go nowhere."""
+        """Whether it is closed, so that a reply would be dropped."""
 
     @property
     def listener(self) -> Listener:
@@ -44,18 +44,20 @@ class RequestConnection(Protocol):
 
     @property
     def principal(self) -> str:
-        """Who is on the other side."""
+        """The principal of the peer."""
 
     @property
     def peer(self) -> str:
-        """The other side's address and port, for log lines."""
+        """The peer's address and port, for log lines."""
 
     @property
     def peer_address(self) -> str:
-        """The other side's address."""
+        """The peer's address."""
 
     def call_on_close(self, callback: Callable[[], None] | None, /) -> None:
-        """Call once when it closes while the request in flight waits; None: do not call."""
+        """Set the function to call if the connection closes while its request
+        waits; None: no call.
+        """
 
     def reply(self, payload: bytearray, /) -> None:
         """Queue the framed reply of the request in flight."""
@@ -64,20 +66,20 @@ class RequestConnection(Protocol):
         """Queue a framed reply of `size` bytes in parts; some may be slices of files."""
 
     def no_reply(self) -> None:
-        """The request in flight has no reply."""
+        """Complete the request in flight without a reply."""
 
     def refuse(self, reason: str, /) -> None:
-        """Close because of what the peer sent."""
+        """Close the connection because of what the peer sent."""
 
     def abandon(self, reason: str, /) -> None:
-        """Close because this node cannot go on with it."""
+        """Close the connection because of a local failure."""
 
     def close(self) -> None:
-        """Close at once."""
+        """Close immediately."""
 
 
 class PreparedConnection(RequestConnection, Protocol):
-    """A connection that stands for the next request on it, for something is prepared for such."""
+    """A connection in place of its next request, for which something is prepared."""
 
     frame: bytes | bytearray
     """The request lies in it from `frame_start` to `frame_end`, the API key first."""
@@ -85,24 +87,26 @@ class PreparedConnection(RequestConnection, Protocol):
     frame_end: int
 
     def request_of(self, frame: bytes | bytearray, start: int, end: int, /) -> Request | None:
-        """The request in a frame; None, and the connection closed, when it has no sound header."""
+        """Return the request in a frame; if its header is invalid, close the
+        connection and return None.
+        """
 
     def has_next_frame(self) -> bool:
-        """Whether one more frame is there whole, while one is in flight: `frame` is that one."""
+        """Return whether another complete frame has arrived; it is then in `frame`."""
 
     def gather(self) -> None:
-        """The frame of `has_next_frame` is served as well, and answered after the one before."""
+        """Take the frame of `has_next_frame`, to be answered after the one before."""
 
 
 class Request(RequestHeader):
-    """A request in flight: its header, filled by `decode_request_header`, and where it came from.
+    """A request in flight: its header, filled by `decode_request_header`, and its connection.
 
     `received_ms` is the time of the turn in which the worker took it.
     """
 
     __slots__ = ("connection", "frame", "message", "received_ms", "taken_ns")
 
-    # One of the generated request classes: each handler knows which.
+    # One of the generated request classes, as the handler expects.
     message: Any
     taken_ns: int  # when the worker took it; set where times of requests are measured
 
@@ -118,7 +122,7 @@ class Request(RequestHeader):
 
     @property
     def principal(self) -> str:
-        """Kafka principal in its text form, `User:ANONYMOUS` on a PLAINTEXT listener."""
+        """The Kafka principal in text form, `User:ANONYMOUS` on a PLAINTEXT listener."""
         return self.connection.principal
 
     @property

@@ -1,13 +1,13 @@
 """The bounded queue between the connections and the worker.
 
-State: requests in the order of their arrival; connections that have a frame but found the channel
-full; connections that have something to flush when the turn ends.
-In: `put` by a connection that cut a frame; `flush_later` by a connection that was given a reply.
-    `after_sends` by work that no reply waits for.
+State: requests in order of arrival; connections that have a frame but found the channel full;
+connections that have something to flush when the turn ends.
+In: `put` by a connection that cut a frame; `flush_later` by a connection that received a reply.
+`after_sends` by work that delays no reply.
 Out: one call of the worker's turn per turn of the event loop, however many requests came.
-Invariants: at most `max_requests` requests are queued (`queued.max.requests`); a connection that
-waits keeps its bytes, stops reading once its buffer is full, and gets its place in order. A `wake`
-is never lost: what is appended while the end of a round writes is written by another round.
+Invariants: at most `max_requests` requests are queued (`queued.max.requests`); a waiting connection
+keeps its bytes, stops reading once its buffer is full, and gets its turn in order. A `wake` is
+never lost: data appended while the end of a round writes is written by another round.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from pykbroker.network.request import PreparedConnection, Request
 
 
 class ChannelConnection(Protocol):
-    """A connection, as the channel sees it."""
+    """A connection, as seen by the channel."""
 
     def flush(self) -> None:
         """Send the replies of this turn."""
 
     def resume_hand_over(self) -> None:
-        """The channel has room again."""
+        """Hand over the next frame, because the channel has room again."""
 
 
 class RequestChannel:
@@ -60,23 +60,23 @@ class RequestChannel:
         """Something has to be written since the last end of a round began."""
 
     def attach_worker(self, turn: Callable[[], None]) -> None:
-        """Name the function that runs one turn; it calls `turn_finished` when it is through."""
+        """Set the function that runs one turn; it calls `turn_finished` at its end."""
         self._turn = turn
 
     @property
     def full(self) -> bool:
-        """Whether the next request would be one too many."""
+        """Whether the channel has no room for another request."""
         return len(self.queue) >= self.max_requests
 
     def put(self, request: Request | PreparedConnection) -> None:
-        """Queue a request, or a connection that holds one; the caller has looked at `full`."""
+        """Queue a request, or a connection that holds one; the caller has checked `full`."""
         self.queue.append(request)
         if not self._turn_due:
             self._turn_due = True
             self._call_soon(self._turn)
 
     def wait(self, connection: ChannelConnection) -> None:
-        """Let a connection that found the channel full wait for its place."""
+        """Let a connection that found the channel full wait for room."""
         self.full_count += 1
         self.waiting.append(connection)
         self.wake()
@@ -89,7 +89,7 @@ class RequestChannel:
             self._call_soon(self._turn)
 
     def wake(self) -> None:
-        """Ask for a turn, for work that did not come by way of a request.
+        """Request a turn for work that is not caused by a request.
 
         Within a turn: for another round of it, unless the end of this one is still to come.
         """
@@ -99,35 +99,35 @@ class RequestChannel:
             self._call_soon(self._turn)
 
     def after_sends(self, work: Callable[[], None]) -> None:
-        """Have `work` done when the replies of this turn are sent, before any further request."""
+        """Run `work` when the replies of this turn are sent, before any further request."""
         self.put_off.append(work)
         if not self._turn_due:
             self._turn_due = True
             self._call_soon(self._turn)
 
     def admit_waiting(self) -> None:
-        """Give the connections that waited their turn, as far as there is room."""
+        """Admit waiting connections, as far as there is room."""
         for _ in range(len(self.waiting)):
             if len(self.queue) >= self.max_requests:
                 return
             self.waiting.popleft().resume_hand_over()
 
     def flush_connections(self) -> None:
-        """Send what the turn's replies left on their connections: one send for each."""
+        """Flush the connections that received replies in this turn: one send for each."""
         connections = self.to_flush
         self.to_flush = []
         for connection in connections:
             connection.flush()
 
     def do_put_off(self) -> None:
-        """Do what had to wait until the replies of this turn were sent."""
+        """Run the work that waited until the replies of this turn were sent."""
         works = self.put_off
         self.put_off = []
         for work in works:
             work()
 
     def turn_finished(self) -> None:
-        """The turn is over; whatever is left or comes from now on asks for a new one."""
+        """End the turn; remaining and later work requests a new one."""
         if self.queue or self.waiting or self.to_flush or self.woken or self.put_off:
             self._call_soon(self._turn)
         else:

@@ -1,18 +1,18 @@
-"""What waits to leave on one connection: bytes and slices of log files, in order.
+"""The outgoing queue of one connection: bytes and slices of log files, in order.
 
-How a part leaves:
+How a part is sent:
 
-* bytes: small parts joined into one `send`, many or large ones by `sendmsg`;
+* bytes: small parts are joined into one `send`, many or large ones use `sendmsg`;
 * a file slice up to SMALL_SLICE_BYTES: read (from the page cache only) and joined with the bytes
   before and after it, so that a small fetch reply is one `send`;
 * a larger file slice: `Transport.send_file` straight to the socket;
 * a slice that is not in the page cache: a thread has the kernel fetch it, never the event loop.
 
-State: the parts not sent yet, and how much of the first slice among them has left already.
+State: the unsent parts, and how much of the first slice among them has been sent.
 In: `add(parts)`, `send(socket)` whenever the socket may take more.
-Out: SENT, BLOCKED (call again when the socket is writable) or COLD (have a thread run
-`warming()`, then call `warmed`).
-Invariants: nothing overtakes; a slice is released exactly once, when its last byte was handed to
+Out: SENT, BLOCKED (call again when the socket is writable) or COLD (run `warming()` in a thread,
+then call `warmed`).
+Invariants: the order is kept; a slice is released exactly once, when its last byte was passed to
 the kernel or the connection closed.
 """
 
@@ -33,7 +33,7 @@ JOIN_BYTES = 64 * 1024
 SENDFILE_WINDOW_BYTES = 512 * 1024
 COLD_READ_BYTES = 1024 * 1024
 IOV_MAX = 512
-# Fairness: one connection hands at most this much to the kernel before others have their turn.
+# Fairness: one connection passes at most this much to the kernel before others get a turn.
 BYTES_PER_CALL = 8 * 1024 * 1024
 
 Part = Bytes | FileSlice
@@ -48,7 +48,7 @@ class SendQueue:
         self._transport = transport
         self._parts: deque[Part] = deque()
         self._head_sent = 0
-        self._is_warm = False  # just fetched: it goes out even if it has left the cache again
+        self._is_warm = False  # just fetched: it is sent even if it has been evicted again
         self.pending_bytes = 0
         self.sent_bytes = 0
 
@@ -58,9 +58,9 @@ class SendQueue:
         self.pending_bytes += size
 
     def send(self, sock: StreamSocket) -> int:
-        """Send as much as the socket takes now; SENT, BLOCKED or COLD.
+        """Send as much as the socket accepts now; return SENT, BLOCKED or COLD.
 
-        Raises OSError when the connection is gone, FileCutShort when the file is.
+        Raises OSError if the connection is gone, FileCutShort if the file was truncated.
         """
         budget = self.sent_bytes + BYTES_PER_CALL
         while self._parts:
@@ -82,7 +82,9 @@ class SendQueue:
         return SENT
 
     def _send_joined(self, sock: StreamSocket) -> bool:
-        """Send the bytes and small slices at the head together; True when a slice there is cold."""
+        """Send the bytes and small slices at the head together; return True
+        if a slice there is cold.
+        """
         parts = self._parts
         gathered: list[Bytes] = []
         total = 0
@@ -128,7 +130,7 @@ class SendQueue:
             size = len(content)
             part = parts[0]
             if sent < size:
-                # What was read of a small slice stays as bytes: it is not read a second time.
+                # The bytes that were read of a small slice are kept: it is not read a second time.
                 parts[0] = memoryview(content)[sent:]
                 if not isinstance(part, (bytes, bytearray, memoryview)):
                     part.release()
@@ -139,7 +141,7 @@ class SendQueue:
                 part.release()
 
     def _send_from_file(self, sock: StreamSocket, head: FileSlice) -> bool:
-        """Send a window of the slice at the head; False when it is not in the page cache."""
+        """Send a window of the slice at the head; return False if it is not in the page cache."""
         position = head.position + self._head_sent
         window = min(head.length - self._head_sent, SENDFILE_WINDOW_BYTES)
         is_warm, self._is_warm = self._is_warm, False
@@ -161,19 +163,19 @@ class SendQueue:
             head.release()
 
     def _read_small(self, part: FileSlice) -> Bytes | None:
-        """The whole of a small slice; None when it is not in the page cache."""
+        """Read a small slice completely; None if it is not in the page cache."""
         is_warm, self._is_warm = self._is_warm, False
         return part.read() if is_warm else part.read_cached()
 
     def warming(self) -> Callable[[], None]:
-        """What a thread has to run after COLD."""
+        """Return the job that a thread has to run after COLD."""
         head = self._parts[0]
         assert not isinstance(head, (bytes, bytearray, memoryview))
         size = min(head.length - self._head_sent, COLD_READ_BYTES)
         return head.warming(head.position + self._head_sent, size)
 
     def warmed(self) -> None:
-        """The cold window is in the page cache now."""
+        """Record that the cold window is now in the page cache."""
         self._is_warm = True
 
     def release(self) -> None:

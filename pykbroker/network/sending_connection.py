@@ -1,9 +1,9 @@
-"""The sending half of a connection: replies that wait, and how they leave.
+"""The sending half of a connection: the waiting replies, and how they are sent.
 
-State   the replies of this turn; the queue of what did not leave at once (`SendQueue`).
+State   the replies of this turn; the queue of unsent parts (`SendQueue`).
 In      `reply`, `reply_parts`, `no_reply` by the worker; `flush` at the end of its turn; readiness.
-Out     bytes on the socket; calls of what the reading half does when a request is answered, when
-        everything has left, and when the connection is lost.
+Out     bytes on the socket; calls to the reading half when a request is answered, when everything
+        has been sent, and when the connection is lost.
 Invariants: those of `connection.py`.
 """
 
@@ -18,12 +18,13 @@ from pykbroker.environment.transport import StreamSocket
 from pykbroker.network.connection_resources import ConnectionResources
 from pykbroker.network.send import BLOCKED, SENT, Part, SendQueue
 
-# Replies of one turn that may gather before the next frame has to wait for the flush.
+# How many bytes of replies of one turn may accumulate before the next frame has to wait for the
+# flush.
 REPLY_BYTES_PER_TURN = 256 * 1024
 
 
 class SendingConnection(ABC):
-    """What a connection sends; see the module."""
+    """The sending half of a connection."""
 
     __slots__ = (
         "_blocked",
@@ -54,27 +55,29 @@ class SendingConnection(ABC):
 
     @abstractmethod
     def _answered(self, over: bool) -> None:
-        """The request in flight is answered; `over`: too much waits to be sent for another one."""
+        """Handle that the request is answered; `over`: too many bytes are unsent
+        for another one.
+        """
 
     @abstractmethod
     def _flushed(self) -> None:
-        """Everything left, and it was more than the replies of one turn."""
+        """Handle that everything was sent, which was more than the replies of one turn."""
 
     @abstractmethod
     def _holds_back(self) -> bool:
-        """Whether `_flushed` has something to go on with."""
+        """Return whether `_flushed` has something to resume."""
 
     @abstractmethod
     def _lost(self, failure: OSError) -> None:
-        """The connection broke."""
+        """Handle a broken connection."""
 
     @abstractmethod
     def abandon(self, reason: str) -> None:
-        """Close the connection because we cannot go on with it."""
+        """Close the connection because of a local failure."""
 
     @abstractmethod
     def _our_bug(self) -> None:
-        """Close the connection because of the exception that is being handled."""
+        """Close the connection because of the current exception."""
 
     def reply(self, payload: bytearray) -> None:
         """Queue the framed reply of the request in flight."""
@@ -102,12 +105,12 @@ class SendingConnection(ABC):
         self._answered(outgoing.pending_bytes > REPLY_BYTES_PER_TURN)
 
     def no_reply(self) -> None:
-        """The request in flight has no reply (Produce with acks=0): go on with the next."""
+        """Complete a request that has no reply (Produce with acks=0) and continue with the next."""
         if not self.closed:
             self._answered(False)
 
     def _send_queue(self) -> SendQueue:
-        """The queue for all that is not a handful of small replies; made when first needed."""
+        """Return the queue for everything but a few small replies; created on first use."""
         outgoing = self._outgoing
         if outgoing is None:
             outgoing = self._outgoing = SendQueue(self._transport)
@@ -181,7 +184,7 @@ class SendingConnection(ABC):
             self._our_bug()
 
     def _read_cold(self, outgoing: SendQueue) -> None:
-        """Have a thread fetch what is not in the page cache; sending goes on when it is there."""
+        """Fetch cold data in a thread; sending resumes when it is in the page cache."""
         if self._blocked:
             self._transport.remove_writer(self._socket)
         self._blocked = True

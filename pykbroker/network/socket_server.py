@@ -4,9 +4,9 @@ State: the listeners, the open connections, the limits, one timer for idle conne
 In: `bind`, `start`, `stop`, and readiness from the event loop.
 Out: requests on `channel`; connections' replies on the wire.
 
-TLS and SASL have their place here: a listener knows its security protocol, `Acceptor` makes the
-connection for it, and a connection has a `principal`. Until they are built, configuration refuses
-every protocol but PLAINTEXT.
+TLS and SASL will be added here: a listener knows its security protocol, `Acceptor` creates the
+connection for it, and a connection has a `principal`. Until then the configuration rejects every
+protocol but PLAINTEXT.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _log = logging.getLogger("pykbroker.network")
 
 
 class SocketServer:
-    """The network of one node; see the module."""
+    """The sockets of one node."""
 
     def __init__(
         self,
@@ -140,7 +140,7 @@ class SocketServer:
                 acceptor.start()
 
     def on_config(self, config: BrokerConfig) -> None:
-        """The configuration changed while we run: the limits on connections follow it."""
+        """Apply changed connection limits from the configuration."""
         self._config = config
         for limits in (self.limits, self.controller_limits):
             limits.update(config.max_connections, config.max_connections_per_ip)
@@ -149,7 +149,7 @@ class SocketServer:
                 config.max_connections_per_ip_by_address, self._transport
             )
         except UnknownHost as fault:
-            _log.error("%s; the limits of single addresses stay as they were", fault)
+            _log.error("%s; the limits of individual addresses are unchanged", fault)
         else:
             self.limits.update_addresses(by_address)
             self.controller_limits.update_addresses(by_address)
@@ -163,7 +163,7 @@ class SocketServer:
             acceptor.start()
 
     def stop_accepting(self, *, controllers: bool = True) -> None:
-        """Give up the ports, those of controllers only if so asked; open connections stay."""
+        """Release the ports, those of controllers only if requested; keep open connections."""
         kept = []
         for acceptor in self._acceptors:
             if acceptor.listener.is_controller and not controllers:
@@ -189,7 +189,7 @@ class SocketServer:
     # ---------------------------------------------------------------- connections
 
     def accepted(self, listener: Listener, sock: StreamSocket, host: str, port: int) -> None:
-        """An acceptor has a new connection, which the limits count already."""
+        """Handle a new connection of an acceptor, which is already counted."""
         self.counters.connections_accepted += 1
         connection = Connection(
             self._resources, listener, sock, host, port, self._connection_closed
@@ -202,7 +202,7 @@ class SocketServer:
             self._make_room(listener.limits)
 
     def _connection_closed(self, connection: Connection) -> None:
-        """A connection closed: its place is free."""
+        """Handle a closed connection and free its place."""
         self.counters.connections_closed += 1
         self.connections.pop(connection, None)
         self._idle.forget(connection)
@@ -212,7 +212,7 @@ class SocketServer:
                 acceptor.start()
 
     def _make_room(self, limits: ConnectionLimits) -> bool:
-        """One too many: close the longest idle that is not on the protected listener."""
+        """Close the longest idle connection that is not on the protected listener."""
         others = [
             connection
             for connection in self.connections
@@ -225,7 +225,7 @@ class SocketServer:
         return True
 
     def refused_address(self, listener: Listener, address: str, port: int) -> None:
-        """An address has its `max.connections.per.ip` already."""
+        """Log that an address has reached its `max.connections.per.ip`."""
         self.counters.connections_refused += 1
         limit = listener.limits.max_for_address(address)
         self.peer_log.closed(
@@ -236,7 +236,7 @@ class SocketServer:
         )
 
     def out_of_descriptors(self, acceptor: Acceptor) -> None:
-        """The process cannot open another descriptor: try again in a while."""
+        """Log that no descriptor is left, and retry later."""
         _log.error("cannot accept connections on %r: out of file descriptors", acceptor.listener)
         self._scheduler.call_later(DESCRIPTOR_RETRY_MS, self._retry, acceptor)
 

@@ -20,6 +20,6 @@ def test_lines_are_limited_and_the_rest_is_counted(caplog: pytest.LogCaptureFixt
     start = "closed the connection of 10.0.0.1:5 on listener PLAINTEXT: "
     first = start + "it is a stranger"
     assert lines == [first] * LINES_PER_WINDOW + [
-        start + "again (5 similar lines left out)",
+        start + "again (5 similar lines omitted)",
         start + "and again",
     ]
