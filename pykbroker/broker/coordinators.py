@@ -1,7 +1,7 @@
-"""The coordinators of a node, each made when its topic is there or when it is first asked for.
+"""The coordinators of a node, each created when its topic exists or it is first used.
 
 State: the coordinator, once there is one. In: `apply` (metadata publisher), `get`, `stop`.
-Invariant: whenever it is made, it gets all of the metadata first, and every change after that.
+Invariant: a new coordinator first receives the complete metadata, and every change after that.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC, TRANSACTION_STATE_T
 from pykbroker.network.request_channel import RequestChannel
 from pykbroker.replication.replica_manager import ReplicaManager
 
-if TYPE_CHECKING:  # imported when they are made
+if TYPE_CHECKING:  # imported when they are created
     from pykbroker.broker.transactions.transaction_joining_driver import TransactionJoining
     from pykbroker.coordinator.group.group_coordinator_driver import GroupCoordinator
     from pykbroker.coordinator.transaction.transaction_coordinator_driver import (
@@ -36,20 +36,20 @@ if TYPE_CHECKING:  # imported when they are made
 
 
 class Coordinator(Protocol):
-    """What every coordinator can do beside its own requests."""
+    """The common methods of coordinators."""
 
     def apply(self, delta: MetadataDelta, image: MetadataImage) -> None:
         """See `Publisher`."""
 
     def stop(self) -> None:
-        """Refuse every caller that waits."""
+        """Answer every waiting caller with an error."""
 
 
 CoordinatorT = TypeVar("CoordinatorT", bound=Coordinator)
 
 
 class LateCoordinator(Generic[CoordinatorT]):
-    """See the module's text. `topic` is where the coordinator keeps its records."""
+    """A coordinator that is created on demand. `topic` is where it keeps its records."""
 
     def __init__(self, topic: str, make: Callable[[], CoordinatorT]) -> None:
         self._topic = topic
@@ -59,11 +59,11 @@ class LateCoordinator(Generic[CoordinatorT]):
 
     @property
     def made(self) -> CoordinatorT | None:
-        """The coordinator; None until somebody asks for it."""
+        """The coordinator; None until it is created."""
         return self._coordinator
 
     def get(self) -> CoordinatorT:
-        """The coordinator; made now when there is none."""
+        """Return the coordinator; create it if there is none."""
         coordinator = self._coordinator
         if coordinator is None:
             coordinator = self._coordinator = self._make()
@@ -79,15 +79,16 @@ class LateCoordinator(Generic[CoordinatorT]):
             self.get()
 
     def stop(self) -> None:
-        """Refuse every caller that waits."""
+        """Answer every waiting caller with an error."""
         if self._coordinator is not None:
             self._coordinator.stop()
 
 
 class Coordinators:
-    """Those of one node.
+    """The coordinators of one node.
 
-    take_producer_id: see `ProducerIds.take`. write_markers: into partitions that this node leads.
+    take_producer_id: see `ProducerIds.take`. write_markers: writes into partitions that this node
+    leads.
     """
 
     def __init__(
@@ -118,7 +119,9 @@ class Coordinators:
 
     @cached_property
     def joining(self) -> TransactionJoining:
-        """Asks the coordinators of transactions that write to partitions which this node leads."""
+        """The driver that asks the coordinators of transactions which write
+        to this node's partitions.
+        """
         from pykbroker.broker.transactions.transaction_joining_driver import TransactionJoining
 
         manager = self._replica_manager
@@ -139,7 +142,7 @@ class Coordinators:
         return self._outgoing.send(peer, request, deadline_ms, purpose="transactions")
 
     def stop(self) -> None:
-        """Refuse every caller that waits."""
+        """Answer every waiting caller with an error."""
         self.groups.stop()
         self.transactions.stop()
 

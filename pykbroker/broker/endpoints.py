@@ -1,4 +1,4 @@
-"""Where a node listens and what it advertises, with the real ports where 0 was asked for."""
+"""The addresses on which a node listens and those it advertises, with the actual ports."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def client_endpoints(bound: Sequence[Listener]) -> tuple[Endpoint, ...]:
 def advertised_listeners(
     config: BrokerConfig, bound: Sequence[Listener], own_host_name: Callable[[], str]
 ) -> list[Advertised]:
-    """Where clients reach the node: `advertised.listeners`."""
+    """Return the addresses for clients: `advertised.listeners`."""
     ports = {listener.name: listener.port for listener in bound}
     return [
         Advertised(

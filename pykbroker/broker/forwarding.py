@@ -1,8 +1,8 @@
 """Requests of clients that only the active controller can decide.
 
-A request that came in on a controller listener is for the controller of this process, or for none:
-its client has to look elsewhere (NOT_CONTROLLER). One that came in on a broker listener goes to the
-active controller, wherever that is.
+A request on a controller listener is only for the controller of this process; if that is not
+active, the client receives NOT_CONTROLLER and has to look elsewhere. A request on a broker listener
+is forwarded to the active controller, wherever that is.
 """
 
 from __future__ import annotations
@@ -30,10 +30,11 @@ def to_controller(
     timeout_ms: int = FORWARDING_TIMEOUT_MS,
     here: Callable[[], Deferred] | None = None,
 ) -> Deferred:
-    """Have the controller decide `request` (or `message` in its place) within `timeout_ms`.
+    """Let the controller decide `request` (or `message` instead) within `timeout_ms`.
 
-    The Deferred gets the response message or a KafkaError for the whole request. `here`: how the
-    node of the active controller answers, where its controller does not.
+    The Deferred is resolved with the response message or a KafkaError for the whole request.
+    `here`: the function that answers on the active controller's node if the controller itself does
+    not.
     """
     controller = services.controller
     wanted = request.message if message is None else message

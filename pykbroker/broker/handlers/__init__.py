@@ -1,7 +1,7 @@
 """The APIs a node serves: dispatch, version checks and ApiVersions all come from `HANDLERS`.
 
-One module of this package per API. It exports `HANDLER`, and is imported when the first request for
-its API comes: a node starts without reading the code of APIs that nobody uses.
+Each API has one module in this package. It exports `HANDLER` and is imported with the first request
+for its API, so a node starts without loading the code of unused APIs.
 
 A handler is a plain function `handle(services, request)`. It never awaits. It returns
 
@@ -11,8 +11,8 @@ A handler is a plain function `handle(services, request)`. It never awaits. It r
 * None: no reply (Produce with acks=0);
 * `CloseConnection(reason)`.
 
-It raises (or its Deferred is resolved with) `KafkaError` to have `error_reply` make the answer. Any
-other exception is a bug of ours: the connection is closed, the traceback logged.
+If it raises `KafkaError` (or its Deferred is resolved with one), `error_reply` builds the answer.
+Any other exception is a bug: the connection is closed and the traceback logged.
 """
 
 from __future__ import annotations
@@ -29,27 +29,27 @@ from pykbroker.protocol.primitives import Message
 
 
 class InSlices(NamedTuple):
-    """What a handler returns when the rest of its work is to be done in slices."""
+    """Returned by a handler if the rest of its work is to be done in slices."""
 
     job: Callable[[], Any]
 
 
 def in_slices_if(is_long: bool, job: Callable[[], Any]) -> Any:
-    """What `job` returns, or `InSlices(job)` if it takes long."""
+    """Return the result of `job`, or `InSlices(job)` if it takes long."""
     return InSlices(job) if is_long else job()
 
 
 Outcome = Message | Deferred | CloseConnection | InSlices | None
-# The first argument is the node's NodeServices or BrokerServices, as the handler declares it: only
-# a node that has what it declares serves its API.
+# The first argument is the node's NodeServices or BrokerServices, as declared by the handler: only
+# a node that has them serves the API.
 Handle = Callable[[Any, Request], Outcome]
 
 
 class Handler(NamedTuple):
-    """What a handler module exports as `HANDLER`.
+    """The object that a handler module exports as `HANDLER`.
 
     `error_reply(request, code, message)` is the API's answer when the whole request failed.
-    `prepare`: see `broker/prepared`; it prepares for requests like one that was handled.
+    `prepare`: prepares for requests like the one that was handled (see `broker/prepared`).
     """
 
     api_key: int
@@ -61,9 +61,9 @@ class Handler(NamedTuple):
 
 
 class Route:
-    """One served API: which versions, on which listeners, and which module handles it.
+    """One served API: its versions, its listeners, and the module that handles it.
 
-    `decode`, `handle` and `error_reply` are there once `load` was called.
+    `decode`, `handle` and `error_reply` are available after `load`.
     """
 
     __slots__ = (
@@ -125,11 +125,11 @@ class Route:
 
 
 class Served(NamedTuple):
-    """One line of HANDLERS: Kafka's name of the API, its module, and what is special about it.
+    """One line of HANDLERS: Kafka's name of the API, its module, and its peculiarities.
 
-    `on_controller`: also served on controller listeners; `on_broker`: on those of brokers, where
-    the API has a place there. `advertised_min_version`: what ApiVersions says in place of the real
-    minimum.
+    `on_controller`: also served on controller listeners; `on_broker`: served on broker listeners,
+    if the API exists there. `advertised_min_version`: the minimum in ApiVersions, if it differs
+    from the actual one.
     """
 
     name: str
@@ -203,7 +203,7 @@ HANDLERS: tuple[Served, ...] = (
 
 
 def make_routes() -> list[Route]:
-    """The routes of one node, in the order of their API keys."""
+    """Return the routes of one node, in the order of their API keys."""
     routes = [Route(*served) for served in HANDLERS]
     routes.sort(key=lambda route: route.api.key)
     return routes

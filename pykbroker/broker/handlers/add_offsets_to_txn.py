@@ -44,7 +44,7 @@ def handle(services: BrokerServices, request: Request) -> AddOffsetsToTxnRespons
 
 
 def error_reply(request: Request, code: int, message: str | None = None) -> AddOffsetsToTxnResponse:
-    """The code alone."""
+    """Return only the code."""
     if code == ErrorCode.PRODUCER_FENCED and request.api_version < FENCED_FROM:
         code = int(ErrorCode.INVALID_PRODUCER_EPOCH)
     return AddOffsetsToTxnResponse(error_code=code)

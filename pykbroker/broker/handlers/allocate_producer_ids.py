@@ -22,14 +22,14 @@ API_KEY = 67
 
 
 def handle(services: NodeServices, request: Request) -> Deferred:
-    """The controller decides."""
+    """Pass the request to the active controller."""
     return to_controller(services, request)
 
 
 def error_reply(
     request: Request, code: int, message: str | None = None
 ) -> AllocateProducerIdsResponse:
-    """The whole request gets `code`."""
+    """Return `code` for the whole request."""
     return AllocateProducerIdsResponse(error_code=code)
 
 

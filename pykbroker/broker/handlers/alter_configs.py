@@ -34,12 +34,12 @@ ALTERATION = Alteration(
 
 
 def handle(services: NodeServices, request: Request) -> Outcome:
-    """Check, then the controller decides."""
+    """Check the request, then pass it to the active controller."""
     return alter(ALTERATION, services, request)
 
 
 def error_reply(request: Request, code: int, message: str | None = None) -> Message:
-    """Every resource gets `code`."""
+    """Return `code` for every resource."""
     return ALTERATION.refuse_all(request.message, code, message)
 
 

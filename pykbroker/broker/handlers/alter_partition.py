@@ -22,12 +22,12 @@ API_KEY = 56
 
 
 def handle(services: NodeServices, request: Request) -> Deferred:
-    """The controller decides."""
+    """Pass the request to the active controller."""
     return to_controller(services, request)
 
 
 def error_reply(request: Request, code: int, message: str | None = None) -> AlterPartitionResponse:
-    """The whole request gets `code`."""
+    """Return `code` for the whole request."""
     return AlterPartitionResponse(error_code=code)
 
 

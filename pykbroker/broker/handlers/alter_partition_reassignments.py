@@ -1,10 +1,10 @@
 """AlterPartitionReassignments (45): forwarded to the active controller.
 
 Behaviour: each partition moves to the replicas that the client names; null replicas cancel a
-reassignment that is under way. A reassignment that adds no replica completes at once, the others
-when the added replicas are in sync (`kraft/controller/reassignment.py`). A `timeout_ms` of 0 or
-less is over at once: REQUEST_TIMED_OUT.
-Versions: 0-1. 1 can refuse to change the replication factor (KIP-860).
+reassignment in progress. A reassignment that adds no replica completes immediately, the others when
+the added replicas are in sync (`kraft/controller/reassignment.py`). With a `timeout_ms` of 0 or
+less the answer is REQUEST_TIMED_OUT.
+Versions: 0-1. 1 can forbid a change of the replication factor (KIP-860).
 Not done: authorization.
 """
 
@@ -30,7 +30,7 @@ API_KEY = 45
 
 
 def handle(services: NodeServices, request: Request) -> Outcome:
-    """The controller decides."""
+    """Pass the request to the active controller."""
     message = request.message
     if not message.topics:
         return AlterPartitionReassignmentsResponse()
@@ -42,7 +42,7 @@ def handle(services: NodeServices, request: Request) -> Outcome:
 def error_reply(
     request: Request, code: int, message: str | None = None
 ) -> AlterPartitionReassignmentsResponse:
-    """The whole request and every partition that it names get `code`."""
+    """Return `code` for the whole request and every partition in it."""
     text = message_beyond(code, message)
     return AlterPartitionReassignmentsResponse(
         error_code=code,

@@ -1,12 +1,12 @@
 """AlterReplicaLogDirs (34): move replicas of this broker to other log directories (KIP-113).
 
-Behaviour: an answer per partition, at once; the copying goes on behind it and shows in
-DescribeLogDirs as a future replica with its lag, until that takes the place of the old one. The
-directory where the replica is already, or is on its way to, is fine and changes nothing (the first
-one ends a move that is going on). LOG_DIR_NOT_FOUND: no log directory of this broker by that
-absolute path. KAFKA_STORAGE_ERROR: it, or any other directory, is offline. REPLICA_NOT_AVAILABLE:
-no replica of the partition is here; where it will be made is not remembered. There is no such
-partition: UNKNOWN_TOPIC_OR_PARTITION.
+Behaviour: each partition is answered immediately; the copy runs in the background and appears in
+DescribeLogDirs as a future replica with its lag, until it replaces the old one. The replica's
+current directory, and the target of a move in progress, are accepted and change nothing (the
+current directory ends a move in progress). LOG_DIR_NOT_FOUND: this broker has no log directory with
+that absolute path. KAFKA_STORAGE_ERROR: it, or any other directory, is offline.
+REPLICA_NOT_AVAILABLE: this broker has no replica of the partition; the directory is not remembered
+for later. UNKNOWN_TOPIC_OR_PARTITION: there is no such partition.
 Versions: 1-2.
 Not done: throttling (`replica.alter.log.dirs.io.max.bytes.per.second`).
 """
@@ -40,7 +40,7 @@ API_KEY = 34
 
 
 def handle(services: BrokerServices, request: Request) -> AlterReplicaLogDirsResponse:
-    """Begin every move that can be begun."""
+    """Begin every move that is possible."""
     results: dict[str, list[AlterReplicaLogDirPartitionResult]] = {}
     for topic, index, path in _asked(request.message, services.breathe):
         results.setdefault(topic, []).append(
@@ -89,7 +89,7 @@ def _response(
 def error_reply(
     request: Request, code: int, message: str | None = None
 ) -> AlterReplicaLogDirsResponse:
-    """The same error for every partition."""
+    """Return the same error for every partition."""
     results: dict[str, list[AlterReplicaLogDirPartitionResult]] = {}
     for topic, index, _ in _asked(request.message):
         results.setdefault(topic, []).append(

@@ -1,12 +1,12 @@
 """ApiVersions (18): what this listener serves.
 
 Behaviour: the answer lists the APIs served on the listener the request came in on, the features
-this node supports and those the cluster has finalised. A version that is not known is answered in
-version 0 with UNSUPPORTED_VERSION and the range of ApiVersions (KIP-511); its body is not read.
-A client software name or version outside the pattern of KIP-511, or only one of cluster id and
-node id (version 5), is an INVALID_REQUEST; a cluster or node id that is not ours is
-REBOOTSTRAP_REQUIRED (KIP-1242). Up to version 3, supported features that begin at level 0 are left
-out (KAFKA-17011). It is answered at any time, before authentication too.
+this node supports and those the cluster has finalised. An unknown version is answered in version 0
+with UNSUPPORTED_VERSION and the range of ApiVersions (KIP-511); its body is not read. A client
+software name or version outside the pattern of KIP-511, or only one of cluster id and node id
+(version 5), is INVALID_REQUEST; a cluster or node id of another node is REBOOTSTRAP_REQUIRED
+(KIP-1242). Up to version 3, supported features that begin at level 0 are left out (KAFKA-17011). It
+is answered at any time, even before authentication.
 Versions: 0-5. The response header is always of version 0.
 Not done: nothing.
 """
@@ -38,7 +38,7 @@ FIRST_WITH_CLUSTER_ID = 5
 
 
 def handle(services: NodeServices, request: Request) -> ApiVersionsResponse:
-    """Answer a request of a version we know."""
+    """Answer a request of a known version."""
     message: ApiVersionsRequest = request.message
     version = request.api_version
     if not _is_valid(message, version):
@@ -90,7 +90,9 @@ def _served(services: NodeServices, request: Request) -> ApiVersionsResponse:
 
 
 def error_reply(request: Request, code: int, message: str | None = None) -> ApiVersionsResponse:
-    """The answer to a request that is refused; the range of ApiVersions helps to try again."""
+    """Return the answer to a rejected request; it includes the version range
+    of ApiVersions, for a retry.
+    """
     api_keys = []
     if code == ErrorCode.UNSUPPORTED_VERSION:
         api = APIS[API_VERSIONS]

@@ -1,4 +1,4 @@
-"""AssignReplicasToDirs (73): a broker says which log directory holds which replica (KIP-858).
+"""AssignReplicasToDirs (73): a broker reports the log directories of its replicas (KIP-858).
 
 Behaviour: the rules are in `kraft/controller/directories.py`.
 Versions: 0.
@@ -24,14 +24,14 @@ API_KEY = 73
 
 
 def handle(services: NodeServices, request: Request) -> Deferred:
-    """The controller decides."""
+    """Pass the request to the active controller."""
     return to_controller(services, request)
 
 
 def error_reply(
     request: Request, code: int, message: str | None = None
 ) -> AssignReplicasToDirsResponse:
-    """The whole request gets `code`."""
+    """Return `code` for the whole request."""
     return AssignReplicasToDirsResponse(error_code=code)
 
 

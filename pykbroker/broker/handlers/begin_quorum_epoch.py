@@ -1,4 +1,4 @@
-"""BeginQuorumEpoch (53): a new leader of the metadata quorum makes itself known.
+"""BeginQuorumEpoch (53): a new leader of the metadata quorum announces itself.
 
 Behaviour: the voter follows it. Errors as for Vote.
 Versions: 0-1.
@@ -20,14 +20,14 @@ API_KEY = 53
 
 
 def handle(services: NodeServices, request: Request) -> BeginQuorumEpochResponse:
-    """The replica of the metadata log answers."""
+    """Let this node's replica of the metadata log answer."""
     return services.quorum.begin_quorum_epoch(request.message)
 
 
 def error_reply(
     request: Request, code: int, message: str | None = None
 ) -> BeginQuorumEpochResponse:
-    """The whole request gets `code`."""
+    """Return `code` for the whole request."""
     return BeginQuorumEpochResponse(error_code=code)
 
 

@@ -1,4 +1,4 @@
-"""BrokerHeartbeat (63): a broker shows that it lives.
+"""BrokerHeartbeat (63): a broker shows that it is alive.
 
 Behaviour: answers whether the broker is caught up, fenced, and may shut down; carries failed and
 cordoned log directories. A heartbeat of an earlier incarnation is STALE_BROKER_EPOCH.
@@ -23,12 +23,12 @@ API_KEY = 63
 
 
 def handle(services: NodeServices, request: Request) -> Deferred:
-    """The controller decides."""
+    """Pass the request to the active controller."""
     return to_controller(services, request)
 
 
 def error_reply(request: Request, code: int, message: str | None = None) -> BrokerHeartbeatResponse:
-    """The whole request gets `code`."""
+    """Return `code` for the whole request."""
     return BrokerHeartbeatResponse(error_code=code)
 
 

@@ -24,14 +24,14 @@ API_KEY = 70
 
 
 def handle(services: NodeServices, request: Request) -> Deferred:
-    """The controller decides."""
+    """Pass the request to the active controller."""
     return to_controller(services, request)
 
 
 def error_reply(
     request: Request, code: int, message: str | None = None
 ) -> ControllerRegistrationResponse:
-    """The whole request gets `code`."""
+    """Return `code` for the whole request."""
     return ControllerRegistrationResponse(error_code=code, error_message=message)
 
 

@@ -1,8 +1,8 @@
 """CreatePartitions (37): forwarded to the active controller.
 
 Behaviour: `count` is the new total; it has to be larger than it was. New partitions are placed by
-the controller or where the client says. A `timeout_ms` of 0 or less is over at once:
-REQUEST_TIMED_OUT, nothing is done.
+the controller or where the client says. With a `timeout_ms` of 0 or less nothing is done, and the
+answer is REQUEST_TIMED_OUT.
 Versions: 0-3.
 Not done: authorization.
 """
@@ -28,7 +28,7 @@ API_KEY = 37
 
 
 def handle(services: NodeServices, request: Request) -> Deferred:
-    """The controller decides."""
+    """Pass the request to the active controller."""
     message = request.message
     if message.timeout_ms <= 0:
         raise KafkaError(ErrorCode.REQUEST_TIMED_OUT)
@@ -38,7 +38,7 @@ def handle(services: NodeServices, request: Request) -> Deferred:
 def error_reply(
     request: Request, code: int, message: str | None = None
 ) -> CreatePartitionsResponse:
-    """Every topic of the request gets `code`."""
+    """Return `code` for every topic of the request."""
     text = message_beyond(code, message)
     return CreatePartitionsResponse(
         results=[

@@ -2,8 +2,8 @@
 
 Behaviour: each topic succeeds or fails by itself; the answer comes when all that succeed are
 committed. The rules and error texts are in `kraft/controller/topics.py`. Duplicate names are
-INVALID_REQUEST, with `validate_only` nothing is written. A `timeout_ms` of 0 or less is over at
-once: REQUEST_TIMED_OUT, nothing is done.
+INVALID_REQUEST, with `validate_only` nothing is written. With a `timeout_ms` of 0 or less nothing
+is done, and the answer is REQUEST_TIMED_OUT.
 Versions: 2-7. 5+ the configuration of the new topic; 7+ its id.
 Not done: create.topic.policy.class.name; authorization.
 """
@@ -29,7 +29,7 @@ API_KEY = 19
 
 
 def handle(services: NodeServices, request: Request) -> Deferred:
-    """The controller decides."""
+    """Pass the request to the active controller."""
     message = request.message
     if message.timeout_ms <= 0:
         raise KafkaError(ErrorCode.REQUEST_TIMED_OUT)
@@ -37,7 +37,7 @@ def handle(services: NodeServices, request: Request) -> Deferred:
 
 
 def error_reply(request: Request, code: int, message: str | None = None) -> CreateTopicsResponse:
-    """Every topic of the request gets `code`."""
+    """Return `code` for every topic of the request."""
     text = message_beyond(code, message)
     return CreateTopicsResponse(
         topics=[

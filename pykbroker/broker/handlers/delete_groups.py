@@ -57,7 +57,7 @@ def _reply(parts: Iterable[list[DeletableGroupResult]]) -> DeleteGroupsResponse:
 
 
 def error_reply(request: Request, code: int, message: str | None) -> DeleteGroupsResponse:
-    """The same error for every group."""
+    """Return the same error for every group."""
     return DeleteGroupsResponse(
         results=[
             DeletableGroupResult(group_id=group_id, error_code=code, error_message=message)

@@ -1,9 +1,9 @@
 """DeleteRecords (21): move the log start of partitions forward.
 
-Behaviour: every record before the offset (-1: before the high watermark) is gone for readers at
-once; its segments go with the next retention round. The reply has the low watermark: the lowest log
-start of all replicas; it waits until that has reached the offset, or says REQUEST_TIMED_OUT after
-`timeout_ms`. Per partition:
+Behaviour: every record before the offset (-1: before the high watermark) immediately becomes
+unreadable; its segments are deleted by the next retention check. The reply contains the low
+watermark, which is the lowest log start of all replicas; it waits until that has reached the
+offset, or is REQUEST_TIMED_OUT after `timeout_ms`. Per partition:
 
     internal topic                              INVALID_TOPIC_EXCEPTION
     cleanup.policy is compact only              POLICY_VIOLATION
@@ -44,7 +44,7 @@ FEW = 50  # partitions that are deleted from without a pause
 
 
 class WaitingDelete(DelayedOperation):
-    """A DeleteRecords whose followers have not all moved their log start yet."""
+    """A DeleteRecords that waits for followers to move their log start."""
 
     __slots__ = ("_pending", "deferred", "response")
 
@@ -56,7 +56,7 @@ class WaitingDelete(DelayedOperation):
 
     @property
     def partitions(self) -> list[Partition]:
-        """Those that it waits for."""
+        """The partitions that it waits for."""
         return [partition for partition, _, _ in self._pending]
 
     def add(self, partition: Partition, offset: int, answer: DeleteRecordsPartitionResult) -> None:
@@ -95,7 +95,7 @@ def handle(services: BrokerServices, request: Request) -> InSlices | Deferred:
 
 
 def delete_all(services: BrokerServices, request: Request) -> Deferred:
-    """The answer, once the followers have moved their log starts too."""
+    """Return the answer, once the followers have also moved their log starts."""
     message: DeleteRecordsRequest = request.message
     waiting = WaitingDelete()
     topics = []
@@ -146,7 +146,7 @@ def _refused(index: int, code: int) -> DeleteRecordsPartitionResult:
 
 
 def error_reply(request: Request, code: int, message: str | None = None) -> DeleteRecordsResponse:
-    """Every partition of the request gets `code`."""
+    """Return `code` for every partition of the request."""
     asked: DeleteRecordsRequest = request.message
     return DeleteRecordsResponse(
         topics=[

@@ -1,10 +1,10 @@
 """DeleteTopics (20): forwarded to the active controller.
 
-Behaviour: by name, or from version 6 on by id; the answer comes when the deletion is committed and
-the replicas here are gone. Both name and id, neither, or one given twice: INVALID_REQUEST. With
-delete.topic.enable=false the whole request is TOPIC_DELETION_DISABLED (before version 3
-INVALID_REQUEST). A `timeout_ms` of 0 or less is over at once: REQUEST_TIMED_OUT, nothing is done.
-An error of the whole request has no text.
+Behaviour: by name, or from version 6 on by id; the answer follows when the deletion is committed
+and the replicas here are deleted. Both name and id, neither, or one given twice: INVALID_REQUEST.
+With delete.topic.enable=false the whole request is TOPIC_DELETION_DISABLED (before version 3
+INVALID_REQUEST). With a `timeout_ms` of 0 or less nothing is done, and the answer is
+REQUEST_TIMED_OUT. An error of the whole request has no message.
 Versions: 1-6.
 Not done: authorization.
 """
@@ -30,7 +30,7 @@ API_KEY = 20
 
 
 def handle(services: NodeServices, request: Request) -> Deferred:
-    """The controller decides."""
+    """Pass the request to the active controller."""
     message = request.message
     if message.timeout_ms <= 0 and services.config.delete_topic_enable:
         raise KafkaError(ErrorCode.REQUEST_TIMED_OUT)
@@ -38,7 +38,7 @@ def handle(services: NodeServices, request: Request) -> Deferred:
 
 
 def error_reply(request: Request, code: int, message: str | None = None) -> DeleteTopicsResponse:
-    """Every topic of the request gets `code`."""
+    """Return `code` for every topic of the request."""
     asked = request.message
     results = [DeletableTopicResult(name=name, error_code=code) for name in asked.topic_names]
     results += [

@@ -96,7 +96,7 @@ def _controllers(services: NodeServices, request: Request) -> list[DescribeClust
 
 
 def error_reply(request: Request, code: int, message: str | None = None) -> DescribeClusterResponse:
-    """The whole request gets `code`."""
+    """Return `code` for the whole request."""
     return DescribeClusterResponse(error_code=code, error_message=message)
 
 

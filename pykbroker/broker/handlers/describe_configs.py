@@ -1,14 +1,14 @@
 """DescribeConfigs (32): the configuration of topics, of brokers and of groups, and where it comes
 from.
 
-Behaviour: each resource by itself; null or no keys is all keys. A type that does not exist is
-INVALID_REQUEST for all of them. What is asked for twice in the same words is answered once (Kafka:
-twice).
+Behaviour: each resource is answered by itself; null or no keys means all keys. A type that does not
+exist is INVALID_REQUEST for all of them. A resource that is requested twice in the same form is
+answered once (Kafka: twice).
 
     topic    its overrides over the broker's values; UNKNOWN_TOPIC_OR_PARTITION when there is none
     broker   this node by its id; an empty name: the dynamic defaults of all brokers; another id is
              INVALID_REQUEST: ask that broker
-    group    its overrides over the broker's values, also for groups that do not exist
+    group    its overrides over the broker's values, even for groups that do not exist
 
 Versions: 1-4. 3+ types and documentation.
 Not done: broker loggers and client metrics (INVALID_REQUEST); authorization.
@@ -67,7 +67,7 @@ def handle(services: NodeServices, request: Request) -> DescribeConfigsResponse 
 
 
 def describe(services: NodeServices, request: Request) -> DescribeConfigsResponse:
-    """The answers for all resources."""
+    """Return the answers for all resources."""
     message = request.message
     for resource in paced(message.resources, services.breathe):
         if resource.resource_type not in _TYPES:
@@ -96,7 +96,9 @@ def describe(services: NodeServices, request: Request) -> DescribeConfigsRespons
 def _each_once(
     services: NodeServices, resources: list[DescribeConfigsResource]
 ) -> Iterable[DescribeConfigsResource]:
-    """A request of some kilobytes that names a broker a thousand times would cost us megabytes."""
+    """Remove duplicates: a request of some kilobytes that names a broker a
+    thousand times would cost megabytes.
+    """
     asked = {
         (each.resource_type, each.resource_name, tuple(each.configuration_keys or ())): each
         for each in paced(resources, services.breathe)
@@ -176,7 +178,7 @@ def _failed(
 
 
 def error_reply(request: Request, code: int, message: str | None = None) -> DescribeConfigsResponse:
-    """Every resource gets `code`."""
+    """Return `code` for every resource."""
     return DescribeConfigsResponse(
         results=[_failed(resource, code, message) for resource in request.message.resources]
     )

@@ -1,7 +1,7 @@
 """DescribeGroups (15): state, protocol and members of classic groups.
 
-Behaviour: groups in the order asked for, each once (Kafka answers twice what is asked for twice:
-a group can be megabytes). During a rebalance the protocol and the members' metadata
+Behaviour: groups in the requested order, each once (Kafka answers duplicates twice, but a group can
+have megabytes). During a rebalance the protocol and the members' metadata
 are empty and the members keep their last assignment. A group that does not exist is Dead.
 Versions: 0-6. 3+ authorized operations; 4+ group.instance.id; 6+ GROUP_ID_NOT_FOUND and a message.
 Not done: authorization; the authorized operations are all there are for groups.
@@ -67,7 +67,7 @@ def _reply(parts: Iterable[list[DescribedGroup]], operations: bool) -> DescribeG
 
 
 def error_reply(request: Request, code: int, message: str | None) -> DescribeGroupsResponse:
-    """The same error for every group."""
+    """Return the same error for every group."""
     groups = [describe_error(group_id, code) for group_id in request.message.groups]
     return DescribeGroupsResponse(groups=groups)
 

@@ -1,9 +1,9 @@
-"""DescribeLogDirs (35): the log directories of this broker, and what lies in them.
+"""DescribeLogDirs (35): the log directories of this broker and their contents.
 
-Behaviour: one result per directory, also for one that has nothing of what was asked. Per partition
-its size in bytes and how far its log end is behind the high watermark (a copy on its way to another
-directory: behind the log). A null list of topics asks for all. An offline directory has
-KAFKA_STORAGE_ERROR and nothing else; partitions that are not here are left out.
+Behaviour: one result per directory, even for one without any of the requested partitions. Each
+partition has its size in bytes and the lag of its log end behind the high watermark (for a copy
+that is being moved: behind the log). A null list of topics requests all. An offline directory has
+only KAFKA_STORAGE_ERROR; partitions that are not here are omitted.
 Versions: 1-5; volume sizes from 4, cordoned directories (never here) from 5.
 Not done: nothing.
 """
@@ -35,12 +35,12 @@ API_KEY = 35
 
 
 def handle(services: BrokerServices, request: Request) -> InSlices:
-    """Report every directory, bit by bit."""
+    """Report every directory, in slices."""
     return InSlices(partial(report, services, request))
 
 
 def report(services: BrokerServices, request: Request) -> DescribeLogDirsResponse:
-    """What there is in every directory."""
+    """Return the contents of every directory."""
     wanted = _wanted(services, request.message)
     return DescribeLogDirsResponse(
         results=[
@@ -95,7 +95,7 @@ def _lag(services: BrokerServices, log: LogReport) -> int:
 
 
 def error_reply(request: Request, code: int, message: str | None = None) -> DescribeLogDirsResponse:
-    """The error at the top (which versions before 3 cannot say)."""
+    """Return the top-level error (which versions before 3 do not have)."""
     return DescribeLogDirsResponse(error_code=code)
 
 

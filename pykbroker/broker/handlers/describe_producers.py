@@ -1,9 +1,9 @@
 """DescribeProducers (61): the idempotent producers that a partition remembers.
 
 Behaviour: per partition the producer ids with their epoch, last sequence and timestamp, coordinator
-epoch and the start of the open transaction (-1). Any replica answers, leader or not. A name that is
-no topic name is INVALID_TOPIC_EXCEPTION, a partition that is not there UNKNOWN_TOPIC_OR_PARTITION.
-A partition is answered once, also when it is asked for twice.
+epoch and the start of the open transaction (-1). Any replica answers, leader or not. An invalid
+topic name is INVALID_TOPIC_EXCEPTION, a missing partition UNKNOWN_TOPIC_OR_PARTITION. A partition
+is answered once, even if it is requested twice.
 Versions: 0.
 Not done: nothing.
 """
@@ -91,7 +91,7 @@ def _refused(index: int, code: int, message: str | None) -> PartitionResponse:
 def error_reply(
     request: Request, code: int, message: str | None = None
 ) -> DescribeProducersResponse:
-    """Every partition of the request gets `code`."""
+    """Return `code` for every partition of the request."""
     asked: DescribeProducersRequest = request.message
     return DescribeProducersResponse(
         topics=[

@@ -1,8 +1,8 @@
-"""DescribeQuorum (55): the state of the metadata quorum, as its leader sees it.
+"""DescribeQuorum (55): the state of the metadata quorum, as seen by its leader.
 
-Behaviour: the only partition there is is __cluster_metadata-0; another one is
-UNKNOWN_TOPIC_OR_PARTITION. A broker forwards it to the active controller; on the listener of a
-controller, a node that does not lead says NOT_LEADER_OR_FOLLOWER.
+Behaviour: the only partition is __cluster_metadata-0; any other is UNKNOWN_TOPIC_OR_PARTITION. A
+broker forwards the request to the active controller; on a controller listener, a node that does not
+lead answers NOT_LEADER_OR_FOLLOWER.
 Versions: 0-2. 1+ times of fetches; 2+ directory ids and the endpoints of the voters.
 Not done: authorization.
 """
@@ -36,14 +36,14 @@ API_KEY = 55
 
 
 def handle(services: NodeServices, request: Request) -> DescribeQuorumResponse | Deferred:
-    """Describe the one quorum there is, or have its leader do so."""
+    """Describe the quorum, or forward the request to its leader."""
     if request.connection.listener.is_controller:
         return describe(services, request)
     return to_controller(services, request, here=lambda: resolved(describe(services, request)))
 
 
 def describe(services: NodeServices, request: Request) -> DescribeQuorumResponse:
-    """As this node knows it."""
+    """Describe the quorum as known to this node."""
     topics = request.message.topics
     valid = (
         len(topics) == 1
@@ -85,7 +85,7 @@ def _describe(services: NodeServices, role: Leader, now_ms: int, version: int) -
         for voter, node in raft.voters.nodes.items()
     ]
     observers = [state(key, progress) for key, progress in role.observers.items()]
-    # The broker of this node follows the log by being told of commits.
+    # The broker of this node follows the log through notifications of commits.
     return PartitionData(
         partition_index=0,
         error_message="",
@@ -129,7 +129,7 @@ def _refused(services: NodeServices, request: Request, code: int) -> DescribeQuo
 
 
 def error_reply(request: Request, code: int, message: str | None = None) -> DescribeQuorumResponse:
-    """The whole request gets `code`."""
+    """Return `code` for the whole request."""
     return DescribeQuorumResponse(error_code=code, error_message=message)
 
 

@@ -1,8 +1,8 @@
-"""DescribeTopicPartitions (75): topics in pages of at most so many partitions (KIP-966).
+"""DescribeTopicPartitions (75): topics in pages of a limited number of partitions (KIP-966).
 
-Behaviour: topics in the order of their names, from the cursor on; no topics named is all. A page
-holds at most max.request.partition.size.limit partitions (and what the client asked for); what is
-left out begins at `next_cursor`. Each shows its eligible leader replicas and, while it has no
+Behaviour: topics in the order of their names, from the cursor on; no names means all topics. A page
+holds at most max.request.partition.size.limit partitions (or fewer, at the client's request); the
+next page begins at `next_cursor`. Each shows its eligible leader replicas and, while it has no
 leader, the last one. A cursor outside of the named topics, or with a negative
 partition: INVALID_REQUEST.
 Versions: 0.
@@ -93,7 +93,9 @@ def _names(services: BrokerServices, request: Request) -> Iterable[str]:
 
 
 def _in_order(names: Iterable[str], breathe: Breathe) -> Iterable[str]:
-    """The names sorted, in pieces: one list of very many would be sorted in one go."""
+    """Yield the names in order, sorting in pieces, because sorting one very
+    long list could not be interrupted.
+    """
     runs = []
     unsorted = iter(names)
     while run := list(islice(unsorted, SORTED_AT_ONCE)):
@@ -146,7 +148,7 @@ def _unknown(name: str) -> DescribeTopicPartitionsResponseTopic:
 def error_reply(
     request: Request, code: int, message: str | None = None
 ) -> DescribeTopicPartitionsResponse:
-    """Every named topic gets `code`."""
+    """Return `code` for every named topic."""
     return DescribeTopicPartitionsResponse(
         topics=[
             DescribeTopicPartitionsResponseTopic(error_code=code, name=topic.name)

@@ -1,8 +1,8 @@
-"""DescribeTransactions (65): what the coordinator knows of transactional ids.
+"""DescribeTransactions (65): the coordinator's state of transactional ids.
 
 Behaviour: state, producer id and epoch, timeout, start and partitions of each id that this node
 coordinates. INVALID_REQUEST for an empty id, TRANSACTIONAL_ID_NOT_FOUND for an unknown one,
-NOT_COORDINATOR and COORDINATOR_LOAD_IN_PROGRESS as everywhere.
+NOT_COORDINATOR and COORDINATOR_LOAD_IN_PROGRESS as for other APIs.
 Versions: 0.
 Not done: nothing.
 """
@@ -93,7 +93,7 @@ def _state(
 def error_reply(
     request: Request, code: int, message: str | None = None
 ) -> DescribeTransactionsResponse:
-    """The same code for every id."""
+    """Return the same code for every id."""
     return DescribeTransactionsResponse(
         transaction_states=[
             TransactionState(transactional_id=each, error_code=code)

@@ -1,8 +1,8 @@
 """ElectLeaders (43): forwarded to the active controller.
 
 Behaviour: elects the preferred leader of each partition, or (unclean) any leader for a partition
-without one. A partition that needs no election gets ELECTION_NOT_NEEDED; where all partitions are
-asked for (null) it is left out. A `timeout_ms` of 0 or less is over at once: REQUEST_TIMED_OUT.
+without one. A partition that needs no election gets ELECTION_NOT_NEEDED; if all partitions are
+requested (null) it is omitted. With a `timeout_ms` of 0 or less the answer is REQUEST_TIMED_OUT.
 Versions: 0-2. 1+ election type and a top-level error; 0 elects preferred leaders only.
 Not done: authorization.
 """
@@ -29,7 +29,7 @@ API_KEY = 43
 
 
 def handle(services: NodeServices, request: Request) -> Outcome:
-    """The controller decides."""
+    """Pass the request to the active controller."""
     message = request.message
     if message.topic_partitions is not None and not message.topic_partitions:
         return ElectLeadersResponse()
@@ -39,7 +39,7 @@ def handle(services: NodeServices, request: Request) -> Outcome:
 
 
 def error_reply(request: Request, code: int, message: str | None = None) -> ElectLeadersResponse:
-    """The whole request and every partition that it names get `code`."""
+    """Return `code` for the whole request and every partition in it."""
     text = message_beyond(code, message)
     return ElectLeadersResponse(
         error_code=code if request.api_version >= 1 else 0,

@@ -20,12 +20,12 @@ API_KEY = 54
 
 
 def handle(services: NodeServices, request: Request) -> EndQuorumEpochResponse:
-    """The replica of the metadata log answers."""
+    """Let this node's replica of the metadata log answer."""
     return services.quorum.end_quorum_epoch(request.message)
 
 
 def error_reply(request: Request, code: int, message: str | None = None) -> EndQuorumEpochResponse:
-    """The whole request gets `code`."""
+    """Return `code` for the whole request."""
     return EndQuorumEpochResponse(error_code=code)
 
 

@@ -1,7 +1,7 @@
 """EndTxn (26): commit or abort a transaction.
 
 Behaviour: answered when the outcome is written and committed; the markers on the partitions follow.
-From version 5 on (transaction.version 2) the answer has the producer id and epoch to go on with,
+From version 5 on (transaction.version 2) the answer has the producer id and epoch to continue with,
 and an abort of a transaction that has not begun is carried out. Errors, see
 `coordinator/transaction/ending.py`; PRODUCER_FENCED before version 2 is INVALID_PRODUCER_EPOCH.
 Versions: 0-5.
@@ -54,7 +54,7 @@ def handle(services: BrokerServices, request: Request) -> EndTxnResponse | Defer
 
 
 def error_reply(request: Request, code: int, message: str | None = None) -> EndTxnResponse:
-    """The code alone."""
+    """Return only the code."""
     if code == ErrorCode.PRODUCER_FENCED and request.api_version < FENCED_FROM:
         code = int(ErrorCode.INVALID_PRODUCER_EPOCH)
     return EndTxnResponse(error_code=code, producer_id=-1, producer_epoch=-1)

@@ -1,10 +1,10 @@
 """Envelope (58): a broker forwards the request of one of its clients to the controller (KIP-590).
 
 Behaviour: the request inside is handled as if its client had sent it here, with the principal and
-the address that the envelope names; its response travels back inside the envelope's. An API that
-is not forwarded is INVALID_REQUEST; a request, or a version of it, that is not understood is
+the address in the envelope; its response is returned inside the envelope's. An API that is not
+forwarded is INVALID_REQUEST; a request, or a version of it, that is not understood is
 UNSUPPORTED_VERSION; a malformed principal is PRINCIPAL_DESERIALIZATION_FAILURE. A controller that
-is not active says NOT_CONTROLLER in the envelope itself, so that the broker asks the next one.
+is not active returns NOT_CONTROLLER in the envelope itself, so that the broker asks the next one.
 Versions: 0.
 Not done: authorization (the listener is for nodes of the cluster only).
 """
@@ -59,7 +59,7 @@ FORWARDABLE = frozenset(
 
 
 class ForwardedRequest(Request):
-    """A client's request that came in through another node."""
+    """A client's request that was forwarded by another node."""
 
     __slots__ = ("_address", "_principal")
 
@@ -71,17 +71,17 @@ class ForwardedRequest(Request):
 
     @property
     def principal(self) -> str:
-        """Whom the forwarding node has authenticated."""
+        """The principal authenticated by the forwarding node."""
         return self._principal
 
     @property
     def client_address(self) -> str:
-        """Where the client is connected from."""
+        """The client's address."""
         return self._address
 
 
 def handle(services: NodeServices, request: Request) -> EnvelopeResponse | Deferred:
-    """Handle what is inside; wrap its response."""
+    """Handle the request inside, and wrap its response."""
     inner = open_request(request)
     route = find_route(services.routes, inner)
 
@@ -112,7 +112,7 @@ def handle(services: NodeServices, request: Request) -> EnvelopeResponse | Defer
 
 
 def open_request(envelope: Request) -> ForwardedRequest:
-    """The request inside an envelope, its body not decoded yet."""
+    """Return the request inside an envelope, with its body not yet decoded."""
     message = envelope.message
     principal = principal_of(message.request_principal)
     try:
@@ -132,10 +132,10 @@ def open_request(envelope: Request) -> ForwardedRequest:
 
 
 def principal_of(serialized: bytes | None) -> str:
-    """`TYPE:NAME` of a serialized principal: an int16 version and DefaultPrincipalData."""
+    """Return `TYPE:NAME` of a serialized principal: an int16 version and DefaultPrincipalData."""
     try:
         if serialized is None or bytes(serialized[:2]) != b"\0\0":
-            raise DecodeError("the principal has no version that is known here")
+            raise DecodeError("the principal has an unknown version")
         principal, _ = DefaultPrincipalData.decode(serialized, 2, 0)
     except DecodeError as malformed:
         raise KafkaError(ErrorCode.PRINCIPAL_DESERIALIZATION_FAILURE) from malformed
@@ -143,7 +143,9 @@ def principal_of(serialized: bytes | None) -> str:
 
 
 def find_route(routes: list[Route], inner: Request) -> Route:
-    """Who handles the request inside; UNSUPPORTED_VERSION when nobody does in its version."""
+    """Return the route for the request inside; raises UNSUPPORTED_VERSION if its
+    version has none.
+    """
     for route in routes:
         if route.api is inner.api and route.on_controller:
             if not route.loaded:
@@ -154,14 +156,14 @@ def find_route(routes: list[Route], inner: Request) -> Route:
 
 
 def encoded(route: Route, inner: Request, response: Message) -> bytes:
-    """The response as the client would read it, without the length in front."""
+    """Return the response as the client would read it, without the length prefix."""
     out: Parts = []
     encode_response(route.api, inner.api_version, inner.correlation_id, response, out)
     return b"".join(bytes(part) for part in out)[4:]  # type: ignore[arg-type]
 
 
 def error_reply(request: Request, code: int, message: str | None = None) -> EnvelopeResponse:
-    """The envelope is refused; the request inside was not decided."""
+    """Reject the envelope; the request inside is not decided."""
     return EnvelopeResponse(response_data=None, error_code=code)
 
 

@@ -1,25 +1,26 @@
-"""Fetch (1): read record batches, whole and as they lie in the log.
+"""Fetch (1): read record batches, complete and unchanged from the log.
 
-Behaviour: answers at once when `min_bytes` are there, when something is wrong with a partition, or
-when the client does not want to wait; otherwise when enough comes or `max_wait_ms` is over, with a
-fresh read. The wait of a client that closed its connection is given up. Sizes are limited by
-`max_bytes`, `fetch.max.bytes` and the partition's own limit, but the first batch found goes out
-whole (KIP-74). Consumers read to the high watermark, with READ_COMMITTED to the last stable offset
-and with the list of aborted transactions. A log that is not a prefix of the fetcher's is told by
-its diverging epoch (v12). Sessions: see fetch_sessions.
+Behaviour: answers immediately if `min_bytes` are available, if a partition has an error, or if the
+client does not want to wait; otherwise it reads again when enough data has arrived or `max_wait_ms`
+has passed. The wait ends if the client closes its connection. Sizes are limited by `max_bytes`,
+`fetch.max.bytes` and the partition's own limit, but the first batch found is sent complete
+(KIP-74). Consumers read to the high watermark, with READ_COMMITTED to the last stable offset and
+with the list of aborted transactions. If the fetcher's log is not a prefix of this one, the answer
+contains the diverging epoch (v12). Sessions: see fetch_sessions.
 
     no such topic id / topic or partition     UNKNOWN_TOPIC_ID / UNKNOWN_TOPIC_OR_PARTITION
-    another topic of that name by now         INCONSISTENT_TOPIC_ID
+    another topic with that name now          INCONSISTENT_TOPIC_ID
     leader epoch of the request old / new     FENCED_LEADER_EPOCH / UNKNOWN_LEADER_EPOCH
-    not the leader, where one is asked for    NOT_LEADER_OR_FOLLOWER, and who is (v16, KIP-951)
+    not the leader, if one is required        NOT_LEADER_OR_FOLLOWER, and who is (v16, KIP-951)
     offset outside the log                    OFFSET_OUT_OF_RANGE, all offsets -1
     directory offline                         KAFKA_STORAGE_ERROR (NOT_LEADER_OR_FOLLOWER to v5)
     no such isolation level                   UNKNOWN_SERVER_ERROR, of the whole request
-    a follower that is no replica             UNKNOWN_LEADER_EPOCH, without an epoch
+    a follower that is not a replica          UNKNOWN_LEADER_EPOCH, without an epoch
                                               NOT_LEADER_OR_FOLLOWER
 
-A consumer with a rack (v11) is sent to an in-sync follower in it, where `replica.selector.class`
-says so; a follower serves consumers up to the high watermark that it knows (KIP-392).
+A consumer with a rack (v11) is directed to an in-sync follower in that rack, if
+`replica.selector.class` is set; a follower serves consumers up to the high watermark that it knows
+(KIP-392).
 
 Versions: 4-18; topic ids from 13.
 Not done: nothing.
@@ -73,7 +74,7 @@ HINTED = (NOT_LEADER, int(ErrorCode.FENCED_LEADER_EPOCH))
 
 
 def handle(services: BrokerServices, request: Request) -> Outcome:
-    """Read what is there; wait when it is not enough."""
+    """Read what is available; wait if it is not enough."""
     message: FetchRequest = request.message
     services.counters.total_fetch_requests += 1
     params = _params(services, request)
@@ -110,7 +111,7 @@ def in_slices(
     reading: Callable[..., FetchResult],
     answering: Callable[[FetchResult], FetchResponse | Deferred],
 ) -> InSlices:
-    """Read very many partitions bit by bit."""
+    """Read very many partitions in slices."""
     breathe = partial(services.cold_reads.breathe, services.breathe)
     return InSlices(
         partial(services.cold_reads.serve, request, partial(reading, breathe=breathe), answering)
@@ -139,13 +140,13 @@ def answer(
     if context.followed is not None and waiting.try_complete():
         return waiting.deferred
     waiting.wait_until(now_ms + params.max_wait_ms)
-    # A client may ask for a wait of days, and go.
+    # A client may request a wait of days, and disconnect.
     request.connection.call_on_close(partial(services.purgatory.cancel, waiting))
     return waiting.deferred
 
 
 def _replica_of(message: FetchRequest, version: int) -> tuple[int, int]:
-    """(replica id, replica epoch); -1, -1 for a consumer."""
+    """Return (replica id, replica epoch); -1, -1 for a consumer."""
     if version < FIRST_WITH_REPLICA_STATE:
         return message.replica_id, -1
     state = message.replica_state
@@ -169,7 +170,7 @@ def _params(services: BrokerServices, request: Request) -> FetchParams:
 
 
 def _selector(services: BrokerServices, request: Request) -> RackAwareSelector | None:
-    """Chooses among replicas for this consumer; None: it reads from leaders."""
+    """Return the selector of a replica for this consumer; None if it reads from leaders."""
     if services.config.replica_selector_class != RACK_AWARE:
         return None
     rack: str = request.message.rack_id
@@ -229,7 +230,7 @@ class WaitingFetch(DelayedFetch):
 def respond(
     services: BrokerServices, request: Request, context: FetchContext, result: FetchResult
 ) -> FetchResponse:
-    """The response to what was read, in the context of its session."""
+    """Return the response to what was read, in the context of its session."""
     endpoints: list[NodeEndpoint] = []
     if result.must_answer:
         endpoints = _explain_errors(services, request, result)
@@ -245,7 +246,7 @@ def respond(
 def _explain_errors(
     services: BrokerServices, request: Request, result: FetchResult
 ) -> list[NodeEndpoint]:
-    """Codes that this version knows, and where the leader is."""
+    """Translate codes for this version, and add the leader."""
     manager = services.replica_manager
     version = request.api_version
     is_follower = _replica_of(request.message, version)[0] >= 0  # it has other ways to find out
@@ -271,7 +272,7 @@ def _explain_errors(
 
 
 def error_reply(request: Request, code: int, message: str | None = None) -> FetchResponse:
-    """The error at the top; before version 13 on every partition as well."""
+    """Return the top-level error; before version 13 also for every partition."""
     asked: FetchRequest = request.message
     topics = []
     if request.api_version < FIRST_WITHOUT_ENTRIES_ON_ERROR:

@@ -1,9 +1,9 @@
 """Fetch (1) on a controller listener: replicas of the quorum fetch the metadata log.
 
 Behaviour: only the leader answers with records; a replica whose log is not a prefix of the leader's
-learns where to cut it, one that is too far behind which snapshot to fetch. With nothing new the
-answer waits up to `max_wait_ms`, or until more is committed than the replica knows (v18, KIP-1166).
-No sessions. The rules are in `kraft/raft/raft_service.py`.
+is told where to truncate it, and one that is too far behind which snapshot to fetch. With nothing
+new the answer waits up to `max_wait_ms`, or until more is committed than the replica knows (v18,
+KIP-1166). No sessions. The rules are in `kraft/raft/raft_service.py`.
 Versions: 4-18; topic ids from 13.
 Not done: authorization.
 """
@@ -24,12 +24,12 @@ API_KEY = 1
 
 
 def handle(services: NodeServices, request: Request) -> FetchResponse | Deferred:
-    """The replica of the metadata log answers."""
+    """Let this node's replica of the metadata log answer."""
     return services.quorum.fetch(request.message)
 
 
 def error_reply(request: Request, code: int, message: str | None = None) -> FetchResponse:
-    """The whole request gets `code`."""
+    """Return `code` for the whole request."""
     return FetchResponse(error_code=code)
 
 

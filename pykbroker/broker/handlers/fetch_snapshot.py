@@ -1,7 +1,7 @@
 """FetchSnapshot (59): a replica fetches a slice of a metadata snapshot (KIP-630).
 
-Behaviour: only the leader answers, from the position asked on, as much as `max_bytes` allows. A
-snapshot that is gone is SNAPSHOT_NOT_FOUND, a position outside of it POSITION_OUT_OF_RANGE.
+Behaviour: only the leader answers, from the requested position on, with up to `max_bytes`. A
+deleted snapshot is SNAPSHOT_NOT_FOUND, a position outside of it POSITION_OUT_OF_RANGE.
 Versions: 0-1.
 Not done: authorization.
 """
@@ -21,12 +21,12 @@ API_KEY = 59
 
 
 def handle(services: NodeServices, request: Request) -> FetchSnapshotResponse:
-    """The replica of the metadata log answers."""
+    """Let this node's replica of the metadata log answer."""
     return services.quorum.fetch_snapshot(request.message)
 
 
 def error_reply(request: Request, code: int, message: str | None = None) -> FetchSnapshotResponse:
-    """The whole request gets `code`."""
+    """Return `code` for the whole request."""
     return FetchSnapshotResponse(error_code=code)
 
 

@@ -2,7 +2,7 @@
 
 Behaviour: the coordinator is the leader of its partition of `__consumer_offsets`, for a group, or
 of `__transaction_state`, for a transactional id. The first request creates that topic; its reply
-waits for the creation, so that a client need not ask twice, and says COORDINATOR_NOT_AVAILABLE when
+waits for the creation, so that a client need not ask twice, and is COORDINATOR_NOT_AVAILABLE if
 there is no leader on the client's listener. Errors are per key from version 4 on, of the whole
 request before.
 Versions: 0-6. 4+ batches of keys; 6 knows share groups.
@@ -40,7 +40,7 @@ TOPICS = {GROUP: GROUP_METADATA_TOPIC, TRANSACTION: TRANSACTION_STATE_TOPIC}
 
 
 def handle(services: BrokerServices, request: Request) -> FindCoordinatorResponse | Deferred:
-    """Answer from the metadata image, after creating the topic if need be."""
+    """Answer from the metadata image, after creating the topic if necessary."""
     message: FindCoordinatorRequest = request.message
     if message.key_type not in (GROUP, TRANSACTION, SHARE):
         raise KafkaError(ErrorCode.INVALID_REQUEST)
@@ -105,7 +105,7 @@ def _is_share_key(key: str) -> bool:
 
 
 def error_reply(request: Request, code: int, message: str | None) -> FindCoordinatorResponse:
-    """The same error for every key."""
+    """Return the same error for every key."""
     if request.api_version < BATCHED_FROM:
         return FindCoordinatorResponse(
             error_code=code, error_message=message, node_id=-1, host="", port=-1

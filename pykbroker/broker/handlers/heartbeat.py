@@ -1,8 +1,8 @@
 """Heartbeat (12): a member of a classic group is alive.
 
 Behaviour: extends the session; the error code tells the member what to do: REBALANCE_IN_PROGRESS
-join again, ILLEGAL_GENERATION or UNKNOWN_MEMBER_ID join anew, FENCED_INSTANCE_ID give up. While the
-coordinator loads its log the answer is success.
+rejoin, ILLEGAL_GENERATION or UNKNOWN_MEMBER_ID join as a new member, FENCED_INSTANCE_ID give up.
+While the coordinator loads its log the answer is success.
 Versions: 0-4. 3+ group.instance.id.
 Not done: nothing.
 """
@@ -24,12 +24,12 @@ API_KEY = 12
 
 
 def handle(services: BrokerServices, request: Request) -> HeartbeatResponse | Deferred:
-    """Hand over to the group's coordinator."""
+    """Pass the request to the group's coordinator."""
     return services.groups.heartbeat(request.message)
 
 
 def error_reply(request: Request, code: int, message: str | None) -> HeartbeatResponse:
-    """The API has no place for a message."""
+    """Return only the code; the API has no field for a message."""
     return HeartbeatResponse(error_code=code)
 
 

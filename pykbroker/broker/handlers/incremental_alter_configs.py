@@ -1,8 +1,8 @@
 """IncrementalAlterConfigs (44): set, delete, append to and subtract from single keys.
 
-Behaviour: keys that the request does not name stay. APPEND and SUBTRACT are for lists; on another
-key they are INVALID_CONFIG. What this broker checks is in `config_admin.py`, the rest is the
-controller's (`kraft/controller/configs.py`). Each resource succeeds or fails by itself; with
+Behaviour: keys that are not in the request are unchanged. APPEND and SUBTRACT are for lists; on
+another key they are INVALID_CONFIG. What this broker checks is in `config_admin.py`, the rest is
+the controller's (`kraft/controller/configs.py`). Each resource succeeds or fails by itself; with
 `validate_only` nothing is written.
 Versions: 0-1.
 Not done: broker loggers, client metrics; alter.config.policy.class.name; authorization.
@@ -35,12 +35,12 @@ ALTERATION = Alteration(
 
 
 def handle(services: NodeServices, request: Request) -> Outcome:
-    """Check, then the controller decides."""
+    """Check the request, then pass it to the active controller."""
     return alter(ALTERATION, services, request)
 
 
 def error_reply(request: Request, code: int, message: str | None = None) -> Message:
-    """Every resource gets `code`."""
+    """Return `code` for every resource."""
     return ALTERATION.refuse_all(request.message, code, message)
 
 

@@ -2,9 +2,9 @@
 
 Behaviour: without a transactional id, a fresh id with epoch 0, whatever id and epoch the producer
 had before. Ids come in blocks from the controller; a request that finds none waits for the next
-block, and gets COORDINATOR_LOAD_IN_PROGRESS (which clients retry) when the controller gives none.
-With one, the id and the next epoch that its coordinator gives; an open transaction is aborted first
-and the client told to try again (CONCURRENT_TRANSACTIONS). Refused:
+block, and receives COORDINATOR_LOAD_IN_PROGRESS (which clients retry) if the controller provides
+none. With a transactional id, the coordinator returns the producer id and the next epoch; an open
+transaction is aborted first, and the client has to retry (CONCURRENT_TRANSACTIONS). Errors:
 
     only one of producer id and epoch; an empty transactional id   INVALID_REQUEST
     a timeout outside 1 to transaction.max.timeout.ms              INVALID_TRANSACTION_TIMEOUT
@@ -34,7 +34,7 @@ FENCED_FROM = 4
 
 
 def handle(services: BrokerServices, request: Request) -> InitProducerIdResponse | Deferred:
-    """An id, now or when the controller has given a block."""
+    """Return an id, now or when the controller has provided a block."""
     message: InitProducerIdRequest = request.message
     if (message.producer_id == -1) != (message.producer_epoch == -1):
         return error_reply(request, ErrorCode.INVALID_REQUEST)
@@ -80,7 +80,7 @@ def _initialise(services: BrokerServices, request: Request) -> InitProducerIdRes
 
 
 def error_reply(request: Request, code: int, message: str | None = None) -> InitProducerIdResponse:
-    """No id, and why."""
+    """Return the error without an id."""
     if code == ErrorCode.PRODUCER_FENCED and request.api_version < FENCED_FROM:
         code = int(ErrorCode.INVALID_PRODUCER_EPOCH)
     return InitProducerIdResponse(error_code=code, producer_id=-1, producer_epoch=-1)

@@ -28,7 +28,7 @@ API_KEY = 11
 
 
 def handle(services: BrokerServices, request: Request) -> JoinGroupResponse | Deferred:
-    """Hand over to the group's coordinator."""
+    """Pass the request to the group's coordinator."""
     message: JoinGroupRequest = request.message
     if request.api_version == 0:
         message.rebalance_timeout_ms = message.session_timeout_ms
@@ -38,7 +38,7 @@ def handle(services: BrokerServices, request: Request) -> JoinGroupResponse | De
 
 
 def error_reply(request: Request, code: int, message: str | None) -> JoinGroupResponse:
-    """The API has no place for a message."""
+    """Return only the code; the API has no field for a message."""
     return join_error(code, "", request.api_version)
 
 

@@ -70,7 +70,7 @@ def _single(response: LeaveGroupResponse) -> LeaveGroupResponse:
 
 
 def error_reply(request: Request, code: int, message: str | None) -> LeaveGroupResponse:
-    """The API has no place for a message."""
+    """Return only the code; the API has no field for a message."""
     return LeaveGroupResponse(error_code=code)
 
 

@@ -1,8 +1,8 @@
 """ListConfigResources (74): the resources that can have dynamic configuration.
 
-Behaviour: no types named is all types. Brokers (as themselves and as loggers) and topics are listed
-whether they have any configuration or not, groups only when they have.
-Versions: 0-1. 0 lists client metrics alone, of which there are none here.
+Behaviour: no types means all types. Brokers (as brokers and as loggers) and topics are always
+listed, groups only if they have a configuration.
+Versions: 0-1. 0 lists only client metrics, of which there are none here.
 Not done: client metrics; authorization.
 """
 
@@ -66,7 +66,7 @@ def handle(services: BrokerServices, request: Request) -> ListConfigResourcesRes
 def list_all(
     services: BrokerServices, names: dict[int, list[str]], wanted: Collection[int]
 ) -> ListConfigResourcesResponse:
-    """The answer with all names of the kinds that are wanted."""
+    """Return the answer with all names of the requested kinds."""
     resources = []
     for kind, of_kind in names.items():
         if kind in wanted:
@@ -79,7 +79,7 @@ def list_all(
 def error_reply(
     request: Request, code: int, message: str | None = None
 ) -> ListConfigResourcesResponse:
-    """The whole request gets `code`."""
+    """Return `code` for the whole request."""
     return ListConfigResourcesResponse(error_code=code)
 
 

@@ -1,6 +1,6 @@
 """ListGroups (16): the groups that this broker coordinates.
 
-Behaviour: filters compare without regard to case; a filter nobody matches gives an empty list.
+Behaviour: filters ignore case; a filter without matches returns an empty list.
 Versions: 0-5. 4+ states and a filter of them; 5+ types and a filter of them (in lower case).
 Not done: groups of other types than classic.
 """
@@ -38,7 +38,7 @@ def handle(services: BrokerServices, request: Request) -> ListGroupsResponse | D
 
 
 def error_reply(request: Request, code: int, message: str | None) -> ListGroupsResponse:
-    """The API has no place for a message."""
+    """Return only the code; the API has no field for a message."""
     return ListGroupsResponse(error_code=code)
 
 

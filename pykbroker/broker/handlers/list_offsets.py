@@ -1,6 +1,7 @@
-"""ListOffsets (2): offsets of partitions by time, and the special ones.
+"""ListOffsets (2): offsets of partitions by time, and special offsets.
 
-Behaviour: per partition, the offset, the timestamp and (v4) the leader epoch of what was asked:
+Behaviour: per partition, the offset, the timestamp and (v4) the leader epoch for the requested
+timestamp:
 
     timestamp    answer                                                          from version
     >= 0         the first record with that timestamp or later, at record        1
@@ -13,10 +14,10 @@ Behaviour: per partition, the offset, the timestamp and (v4) the leader epoch of
     -6           earliest pending upload: the same                               11
 
 The bound is the high watermark, with READ_COMMITTED the last stable offset, for a follower the log
-end. A special timestamp that the version does not know is UNSUPPORTED_VERSION, a partition asked
-twice INVALID_REQUEST. A leader whose high watermark has not reached its own epoch yet says
-OFFSET_NOT_AVAILABLE (before version 5 LEADER_NOT_AVAILABLE) rather than go back. An isolation level
-that is none is UNKNOWN_SERVER_ERROR.
+end. A special timestamp unknown to the version is UNSUPPORTED_VERSION, a partition requested twice
+INVALID_REQUEST. A leader whose high watermark has not reached its own epoch yet answers
+OFFSET_NOT_AVAILABLE (before version 5 LEADER_NOT_AVAILABLE), so that offsets do not go back. An
+invalid isolation level is UNKNOWN_SERVER_ERROR.
 Versions: 1-11.
 Not done: tiered storage.
 """
@@ -86,7 +87,7 @@ def handle(services: BrokerServices, request: Request) -> ListOffsetsResponse | 
 
 
 def look_up(services: BrokerServices, request: Request) -> list[ListOffsetsTopicResponse]:
-    """The answers for all partitions, or ColdRead."""
+    """Return the answers for all partitions, or raise ColdRead."""
     message: ListOffsetsRequest = request.message
     repeated = _repeated(services, message)
     refused: set[tuple[str, int]] = set()
@@ -101,7 +102,7 @@ def look_up(services: BrokerServices, request: Request) -> list[ListOffsetsTopic
                 services.cold_reads.breathe(services.breathe)
                 continue
             if key in repeated:
-                refused.add(key)  # once is enough
+                refused.add(key)  # report duplicates once
                 answers.append(_refused(asked, int(ErrorCode.INVALID_REQUEST)))
             else:
                 answers.append(_answer(services, request, topic.name, asked))
@@ -163,7 +164,7 @@ def find_offset(
     isolation_level: int,
     current_leader_epoch: int,
 ) -> tuple[int, int, int]:
-    """(timestamp, offset, leader epoch) for one `timestamp` of the table above."""
+    """Return (timestamp, offset, leader epoch) for one `timestamp` of the table above."""
     code = partition.check_exact_epoch(
         current_leader_epoch, leader_only=replica_id != DEBUGGING_CONSUMER_ID
     )
@@ -205,7 +206,7 @@ def _refused(asked: ListOffsetsPartition, code: int) -> ListOffsetsPartitionResp
 
 
 def error_reply(request: Request, code: int, message: str | None = None) -> ListOffsetsResponse:
-    """Every partition of the request gets `code`."""
+    """Return `code` for every partition of the request."""
     asked: ListOffsetsRequest = request.message
     return ListOffsetsResponse(
         topics=[

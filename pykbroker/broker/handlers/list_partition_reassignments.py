@@ -1,7 +1,7 @@
 """ListPartitionReassignments (46): forwarded to the active controller.
 
-Behaviour: the reassignments under way, of all topics (null) or of the partitions that the client
-names. Partitions that do not exist or are not being reassigned are left out.
+Behaviour: the reassignments in progress, of all topics (null) or of the named partitions.
+Partitions that do not exist or are not being reassigned are left out.
 Versions: 0.
 Not done: authorization.
 """
@@ -28,7 +28,7 @@ API_KEY = 46
 
 
 def handle(services: NodeServices, request: Request) -> Outcome:
-    """The controller answers."""
+    """Pass the request to the active controller."""
     message = request.message
     if message.topics is not None and not message.topics:
         return ListPartitionReassignmentsResponse(error_message=None)
@@ -38,7 +38,7 @@ def handle(services: NodeServices, request: Request) -> Outcome:
 def error_reply(
     request: Request, code: int, message: str | None = None
 ) -> ListPartitionReassignmentsResponse:
-    """The whole request gets `code`; the partitions that it names are repeated."""
+    """Return `code` for the whole request, and repeat its partitions."""
     return ListPartitionReassignmentsResponse(
         error_code=code,
         error_message=message_beyond(code, message),

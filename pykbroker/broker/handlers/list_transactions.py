@@ -1,9 +1,9 @@
 """ListTransactions (66): the transactional ids that this node coordinates.
 
-Behaviour: filters by state (names that are none are given back as such), producer id, age of the
+Behaviour: filters by state (unknown names are returned as such), producer id, age of the
 transaction in milliseconds (version 1) and a regular expression that the whole id has to match
-(version 2; one that is none: INVALID_REGULAR_EXPRESSION). COORDINATOR_LOAD_IN_PROGRESS while any of
-the ids is loaded.
+(version 2; an invalid one is INVALID_REGULAR_EXPRESSION). COORDINATOR_LOAD_IN_PROGRESS while some
+ids are still being loaded.
 Versions: 0-2. Regular expressions are Python's, not RE2's.
 Not done: nothing.
 """
@@ -94,7 +94,7 @@ def _pattern(text: str | None) -> re.Pattern[str] | None:
 def error_reply(
     request: Request, code: int, message: str | None = None
 ) -> ListTransactionsResponse:
-    """The code alone."""
+    """Return only the code."""
     return ListTransactionsResponse(error_code=code)
 
 

@@ -8,8 +8,8 @@ Behaviour: topics by name, or from version 10 on by id; null (in version 0 an em
     unknown id                           UNKNOWN_TOPIC_ID
     null name, or an id, before 12       INVALID_REQUEST
 
-Some ids in a request: its names are ignored. The controller named is any broker, as in Kafka.
-Authorized operations are told of all topics but of unknown ids.
+If a request contains ids, its names are ignored. The controller named is any broker, as in Kafka.
+Authorized operations are returned for all topics except unknown ids.
 
 Versions: 0-13. 4+ auto-creation can be refused; 5+ offline replicas; 7+ leader epochs; 8+
 authorized operations; 10+ topic ids; 13+ an error of the whole answer.
@@ -51,7 +51,7 @@ UNKNOWN_ID = int(ErrorCode.UNKNOWN_TOPIC_ID)
 
 
 def handle(services: BrokerServices, request: Request) -> MetadataResponse | InSlices:
-    """Answer from the view; unknown topics are made in the background."""
+    """Answer from the view; unknown topics are created in the background."""
     message: MetadataRequest = request.message
     version = request.api_version
     asked = message.topics
@@ -63,7 +63,7 @@ def handle(services: BrokerServices, request: Request) -> MetadataResponse | InS
 
 
 def answer(services: BrokerServices, request: Request, wants_all: bool) -> MetadataResponse:
-    """The answer to the request, from one image."""
+    """Return the answer to the request, from one image."""
     message: MetadataRequest = request.message
     version = request.api_version
     view = services.metadata.on_listener(request.listener_name)
@@ -97,7 +97,9 @@ def answer(services: BrokerServices, request: Request, wants_all: bool) -> Metad
 
 
 def _breathe(services: BrokerServices, view: ListenerView) -> ListenerView:
-    """Breathe between two topics; a view of the same image, also when another is published."""
+    """Breathe between two topics; return a view of the same image, even if
+    another is published meanwhile.
+    """
     image = view.image
     services.breathe()
     return view if view.image is image else view.of(image)
@@ -163,7 +165,7 @@ def _by_id(
 def _unknown(
     services: BrokerServices, message: MetadataRequest, names: list[str]
 ) -> list[MetadataResponseTopic]:
-    """The entries for topics that do not exist; creates those that may be created."""
+    """Return the entries for topics that do not exist; create those that may be created."""
     topics, creatable = [], []
     for name in names:
         services.breathe()
@@ -185,7 +187,7 @@ def _unknown(
 
 
 def _with_operations(topic: MetadataResponseTopic) -> MetadataResponseTopic:
-    """A struct of its own: the view's are shared."""
+    """Return a separate struct, because those of the view are shared."""
     return MetadataResponseTopic(
         error_code=topic.error_code,
         name=topic.name,
@@ -197,7 +199,7 @@ def _with_operations(topic: MetadataResponseTopic) -> MetadataResponseTopic:
 
 
 def error_reply(request: Request, code: int, message: str | None = None) -> MetadataResponse:
-    """Every topic that was asked for gets `code`; from version 13 on the whole answer too."""
+    """Return `code` for every requested topic; from version 13 on also at the top level."""
     asked: MetadataRequest = request.message
     topics = [
         MetadataResponseTopic(error_code=code, name=topic.name or "", topic_id=topic.topic_id)
@@ -207,7 +209,7 @@ def error_reply(request: Request, code: int, message: str | None = None) -> Meta
 
 
 def prepare(services: BrokerServices, request: Request, answer: Answer) -> PreparedMetadata | None:
-    """For more requests like this one."""
+    """Prepare for more requests like this one."""
     return prepare_with(partial(handle, services), services.metadata, request)
 
 

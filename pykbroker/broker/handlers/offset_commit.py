@@ -2,9 +2,9 @@
 
 Behaviour: topics and partitions must exist (UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID per
 partition); the rest is decided by the coordinator, see `coordinator/group/offsets.py`. The reply
-follows once the offsets are committed, and lists every partition: refused ones first. A topic
-without partitions is left out, an unknown one is not.
-Versions: 2-10. 2-4 a retention of the client's own; 6+ leader epoch; 7+ group.instance.id;
+follows once the offsets are committed, and lists every partition, rejected ones first. A topic
+without partitions is omitted, an unknown one is not.
+Versions: 2-10. 2-4 a retention set by the client; 6+ leader epoch; 7+ group.instance.id;
 9+ GROUP_ID_NOT_FOUND in place of ILLEGAL_GENERATION; 10 topic ids.
 Not done: member epochs of KIP-848 groups.
 """
@@ -63,7 +63,7 @@ def handle(services: BrokerServices, request: Request) -> OffsetCommitResponse |
 
 
 def error_reply(request: Request, code: int, message: str | None) -> OffsetCommitResponse:
-    """The same error for every partition."""
+    """Return the same error for every partition."""
     return commit_error(request.message, code)
 
 

@@ -1,4 +1,4 @@
-"""OffsetDelete (47): forget committed offsets of a group.
+"""OffsetDelete (47): delete committed offsets of a group.
 
 Behaviour: topics and partitions must exist (UNKNOWN_TOPIC_OR_PARTITION); a topic that the members
 of a consumer group subscribe to gets GROUP_SUBSCRIBED_TO_TOPIC; a group with members of another
@@ -67,7 +67,9 @@ def handle(services: BrokerServices, request: Request) -> OffsetDeleteResponse |
 def _merged(
     refused: dict[str, OffsetDeleteResponseTopic], response: OffsetDeleteResponse
 ) -> OffsetDeleteResponse:
-    """What was refused first, then what the coordinator decided, as Kafka orders it."""
+    """Merge the results: rejected partitions first, then those of the
+    coordinator, in Kafka's order.
+    """
     if response.error_code or not refused:
         return response
     for topic in response.topics:
@@ -78,7 +80,7 @@ def _merged(
 
 
 def error_reply(request: Request, code: int, message: str | None) -> OffsetDeleteResponse:
-    """The API has no place for a message."""
+    """Return only the code; the API has no field for a message."""
     return OffsetDeleteResponse(error_code=code)
 
 

@@ -1,10 +1,10 @@
 """OffsetFetch (9): the offsets a group has committed.
 
-Behaviour: every partition asked for is answered, in order (unknown topic ids come last); -1 and ""
-where nothing is committed.
-A null list of topics asks for all (twice for the same group: it is answered once). With
-require_stable a partition that an open transaction is about to commit gets UNSTABLE_OFFSET_COMMIT.
-Topics need not exist: their offsets do.
+Behaviour: every requested partition is answered, in order (unknown topic ids come last); -1 and ""
+if nothing is committed.
+A null list of topics requests all (a duplicate for the same group is answered once). With
+require_stable a partition with pending offsets of an open transaction is UNSTABLE_OFFSET_COMMIT.
+Topics need not exist, only their offsets.
 Versions: 1-10. 1 has no error of the group (each partition carries it); 2+ null topics; 7+ require
 stable; 8+ several groups; 10 topic ids (UNKNOWN_TOPIC_ID when there is no such topic).
 Not done: member epochs of KIP-848 groups.
@@ -91,7 +91,9 @@ def _has_many(reply: OffsetFetchResponseGroup) -> bool:
 def _asked_groups(
     services: BrokerServices, message: OffsetFetchRequest
 ) -> list[OffsetFetchRequestGroup]:
-    """Each group of which all is asked for once: a request may name it a thousand times."""
+    """Return each group for which everything is requested once: a request may
+    name it a thousand times.
+    """
     told_all = set()
     asked = []
     for group in paced(message.groups, services.breathe):
@@ -122,7 +124,7 @@ def _single(
     version: int,
     breathe: Breathe = go_on,
 ) -> OffsetFetchResponse:
-    """A reply of one group in the form of versions 1 to 7."""
+    """Return the reply for one group in the form of versions 1 to 7."""
     code = reply.error_code
     if code and version < GROUP_ERROR_FROM:
         return OffsetFetchResponse(
@@ -163,13 +165,13 @@ def _single(
     )
 
 
-# Version 10: ids become names on the way in, names become ids on the way out.
+# Version 10: ids become names in the request, and names become ids in the response.
 
 
 def _with_names(
     services: BrokerServices, group: OffsetFetchRequestGroup
 ) -> OffsetFetchRequestGroup:
-    """The group with those of its topics that exist; they are given their names."""
+    """Return the group with those of its topics that exist, with their names set."""
     if group.topics is None:
         return group
     image = services.metadata.image
@@ -192,7 +194,7 @@ def _by_id(
     asked: list[OffsetFetchRequestGroup],
     replies: list[OffsetFetchResponseGroup],
 ) -> OffsetFetchResponse:
-    """The answers to `asked`, topics by their ids; those without a name do not exist."""
+    """Return the answers to `asked`, topics by id; those without a name do not exist."""
     for group, reply in zip(asked, paced(replies, services.breathe), strict=True):
         if group.topics is None:
             reply.topics = _with_ids(services, reply.topics)
@@ -225,7 +227,9 @@ def _unknown_topic(
 def _with_ids(
     services: BrokerServices, told: list[OffsetFetchResponseTopics]
 ) -> list[OffsetFetchResponseTopics]:
-    """All topics: one whose id nobody knows any more cannot be told in this version."""
+    """Return all topics with ids; a topic whose id is no longer known cannot
+    be represented in this version.
+    """
     image = services.metadata.image
     topics = []
     for topic in paced(told, services.breathe):
@@ -238,7 +242,7 @@ def _with_ids(
 
 
 def error_reply(request: Request, code: int, message: str | None) -> OffsetFetchResponse:
-    """The same error for every group."""
+    """Return the same error for every group."""
     asked: OffsetFetchRequest = request.message
     if request.api_version < BATCHED_FROM:
         group = _batched_group(asked)

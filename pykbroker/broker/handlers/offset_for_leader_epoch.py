@@ -1,8 +1,8 @@
 """OffsetForLeaderEpoch (23): where a leader epoch ended, for fetchers to find where logs diverge.
 
-Behaviour: per partition the largest epoch at or below the asked one, and the offset after its last
-record (the log end for the latest epoch); -1, -1 when the log knows no such epoch. Only the leader
-answers; a current leader epoch in the request is checked (FENCED_ / UNKNOWN_LEADER_EPOCH).
+Behaviour: per partition the largest epoch at or below the requested one, and the offset after its
+last record (the log end for the latest epoch); -1, -1 when the log knows no such epoch. Only the
+leader answers; a current leader epoch in the request is checked (FENCED_ / UNKNOWN_LEADER_EPOCH).
 Versions: 2-4. `replica_id` makes no difference.
 Not done: nothing.
 """
@@ -62,7 +62,7 @@ def _answer(
 def error_reply(
     request: Request, code: int, message: str | None = None
 ) -> OffsetForLeaderEpochResponse:
-    """Every partition of the request gets `code`."""
+    """Return `code` for every partition of the request."""
     asked: OffsetForLeaderEpochRequest = request.message
     return OffsetForLeaderEpochResponse(
         topics=[

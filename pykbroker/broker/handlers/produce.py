@@ -2,10 +2,10 @@
 
 Behaviour: each partition of the request gets exactly one batch of magic 2. The batches are queued
 in the order of the request; the reply follows when they are written (acks=1) or below the high
-watermark (acks=-1), or says REQUEST_TIMED_OUT after `timeout_ms`. acks=0 has no reply; an error
+watermark (acks=-1), or is REQUEST_TIMED_OUT after `timeout_ms`. acks=0 has no reply; an error
 closes the connection instead, so that the client looks for a new leader.
 
-A request is refused as a whole, and appends nothing, when the first batch of any partition
+A request is rejected as a whole, and appends nothing, if the first batch of any partition
 
     has an impossible length or magic     CORRUPT_MESSAGE, with the reason
     is transactional, and no id is given  TRANSACTIONAL_ID_AUTHORIZATION_FAILED
@@ -22,20 +22,20 @@ The other errors are per partition:
     an internal topic                              INVALID_TOPIC_EXCEPTION (unless the client calls
                                                    itself __admin_client, as Kafka has it)
     not the leader                                 NOT_LEADER_OR_FOLLOWER, and who is (v10, KIP-951)
-    what the log refuses                           its code; record errors from version 8
+    what the log rejects                           its code; record errors from version 8
 
-A partition that the request names more than once gets the data that it names last, and one answer
-(Kafka gathers the data in a map).
+For a partition that occurs more than once in the request, the last data is stored and one answer
+returned (Kafka collects the data in a map).
 
 With a transactional id the batches are verified first
 (`broker/transactions/transactional_produce.py`): the partition has to be in the producer's
 transaction, or joins it with the request (version 12+).
 
-Batches that hold much once decompressed, or are compressed anew, are checked in a thread; the
-request as a whole is appended when that is done.
+Batches that are large once decompressed, or have to be recompressed, are checked in a thread; the
+request as a whole is appended afterwards.
 
 Versions: 3-13; ApiVersions lists 0 to 2 as well (KAFKA-18659), they close the connection. Null
-records get INVALID_RECORD where Kafka 4.4 never answers.
+records are INVALID_RECORD, whereas Kafka 4.4 never answers.
 Not done: authorization.
 """
 
@@ -81,7 +81,7 @@ FIRST_BY_ID = 13
 
 
 def handle(services: BrokerServices, request: Request) -> Outcome:
-    """Queue the batches; answer once they are written, or at once when there are none."""
+    """Queue the batches; answer once they are written, or immediately if there are none."""
     message: ProduceRequest = request.message
     services.counters.total_produce_requests += 1
     by_id = request.api_version >= FIRST_BY_ID
@@ -110,7 +110,7 @@ def is_heavy(request: Request, breathe: Breathe | None = None) -> bool:
 
 
 def verify_and_append(services: BrokerServices, request: Request, long: bool) -> Outcome:
-    """Append what belongs to a transaction once that is verified."""
+    """Append transactional batches once the transaction is verified."""
     from pykbroker.broker.transactions.transactional_produce import verify_batches
 
     verified = verify_batches(services, request)
@@ -127,7 +127,7 @@ def verify_and_append(services: BrokerServices, request: Request, long: bool) ->
 def check_and_append(
     services: BrokerServices, request: Request, long: bool, verified: Verified | None = None
 ) -> Outcome:
-    """Append every batch, once those that hold much are checked."""
+    """Append every batch, once the large ones are checked."""
     checked: dict[int, ValidationOutcome] = {}
     breathe = services.breathe if long else None
     if is_heavy(request, breathe):
@@ -145,7 +145,7 @@ def append(
     long: bool,
     verified: Verified | None,
 ) -> Outcome:
-    """Queue every batch, those of a long request bit by bit; see `append_all`."""
+    """Queue every batch, those of a long request in slices; see `append_all`."""
     if not long:
         return append_all(services, request, checked, verified)
     return InSlices(
@@ -159,7 +159,7 @@ def append(
 
 
 def refused_acks(services: BrokerServices, request: Request) -> ProduceResponse | CloseConnection:
-    """Invalid acks are the error of each partition that would have been appended to."""
+    """Return the error of invalid acks for each partition that would have been appended to."""
     refusal = refused_as_a_whole(request)
     if refusal is not None:
         return refusal
@@ -190,7 +190,7 @@ def check_in_thread(
     long: bool,
     verified: Verified | None,
 ) -> Deferred:
-    """Have them checked; append everything of the request when that is done."""
+    """Check batches in a thread, then append the whole request."""
     deferred = Deferred()
 
     def finish(outcomes: list[ValidationOutcome]) -> None:

@@ -1,7 +1,7 @@
-"""SyncGroup (14): a member waits for its assignment; the leader brings all assignments.
+"""SyncGroup (14): a member waits for its assignment; the leader provides all assignments.
 
-Behaviour: see `coordinator/group/classic/sync.py`. Replies leave once the generation is written and
-committed. Errors: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION,
+Behaviour: see `coordinator/group/classic/sync.py`. Replies are sent once the generation is written
+and committed. Errors: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION,
 INCONSISTENT_GROUP_PROTOCOL, REBALANCE_IN_PROGRESS, INVALID_GROUP_ID, and the coordinator's own.
 Versions: 0-5. 3+ group.instance.id; 5+ protocol type and name are mandatory and checked (KIP-559).
 Not done: nothing.
@@ -27,7 +27,7 @@ PROTOCOL_FROM = 5
 
 
 def handle(services: BrokerServices, request: Request) -> SyncGroupResponse | Deferred:
-    """Hand over to the group's coordinator."""
+    """Pass the request to the group's coordinator."""
     message: SyncGroupRequest = request.message
     if request.api_version >= PROTOCOL_FROM and (
         message.protocol_type is None or message.protocol_name is None
@@ -37,7 +37,7 @@ def handle(services: BrokerServices, request: Request) -> SyncGroupResponse | De
 
 
 def error_reply(request: Request, code: int, message: str | None) -> SyncGroupResponse:
-    """The API has no place for a message."""
+    """Return only the code; the API has no field for a message."""
     return sync_error(code)
 
 

@@ -3,9 +3,9 @@
 Behaviour: topics and partitions must exist (UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID per
 partition). The group's partition of `__consumer_offsets` has to be in the transaction, or joins it
 with the request (version 5+): see `broker/transactions/transaction_verification.py`; the
-coordinator of the transaction tells why not. Who may commit is in
+coordinator of the transaction returns the error. Who may commit is in
 `coordinator/group/txn_offsets.py`. The reply follows once the records are committed, and lists
-every partition, refused ones first.
+every partition, rejected ones first.
 Versions: 0-6. 0-1 COORDINATOR_NOT_AVAILABLE in place of COORDINATOR_LOAD_IN_PROGRESS; 2+ leader
 epoch; 3+ member, generation and group.instance.id (KIP-447); 4+ TRANSACTION_ABORTABLE; 6 topic ids,
 GROUP_ID_NOT_FOUND in place of ILLEGAL_GENERATION.
@@ -101,7 +101,7 @@ def _verify_and_commit(
 
 
 def _hide_loading(response: TxnOffsetCommitResponse) -> None:
-    """Producers before KAFKA-7296 die of COORDINATOR_LOAD_IN_PROGRESS."""
+    """Replace COORDINATOR_LOAD_IN_PROGRESS, on which producers before KAFKA-7296 fail."""
     for topic in response.topics:
         for partition in topic.partitions:
             if partition.error_code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
@@ -109,7 +109,7 @@ def _hide_loading(response: TxnOffsetCommitResponse) -> None:
 
 
 def error_reply(request: Request, code: int, message: str | None) -> TxnOffsetCommitResponse:
-    """The same error for every partition."""
+    """Return the same error for every partition."""
     return commit_error(request.message, code)
 
 

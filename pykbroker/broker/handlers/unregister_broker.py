@@ -1,4 +1,4 @@
-"""UnregisterBroker (64): a broker is forgotten.
+"""UnregisterBroker (64): remove the registration of a broker.
 
 Behaviour: forwarded to the active controller. The broker leads nothing any more; its replicas stay
 assigned. An unknown id is BROKER_ID_NOT_REGISTERED.
@@ -23,14 +23,14 @@ API_KEY = 64
 
 
 def handle(services: NodeServices, request: Request) -> Deferred:
-    """The controller decides."""
+    """Pass the request to the active controller."""
     return to_controller(services, request)
 
 
 def error_reply(
     request: Request, code: int, message: str | None = None
 ) -> UnregisterBrokerResponse:
-    """The whole request gets `code`."""
+    """Return `code` for the whole request."""
     return UnregisterBrokerResponse(error_code=code, error_message=message)
 
 

@@ -1,7 +1,8 @@
-"""UnregisterController (94): the registration of a former voter is removed (KIP-1312).
+"""UnregisterController (94): remove the registration of a former voter (KIP-1312).
 
-Behaviour: forwarded to the active controller. A voter is refused with INVALID_REQUEST, an unknown
-id with CONTROLLER_ID_NOT_REGISTERED, below metadata.version 4.4-IV2 all with UNSUPPORTED_VERSION.
+Behaviour: forwarded to the active controller. A voter is rejected with INVALID_REQUEST, an unknown
+id with CONTROLLER_ID_NOT_REGISTERED; below metadata.version 4.4-IV2 every request is
+UNSUPPORTED_VERSION.
 Versions: 0.
 Not done: authorization.
 """
@@ -23,14 +24,14 @@ API_KEY = 94
 
 
 def handle(services: NodeServices, request: Request) -> Deferred:
-    """The controller decides."""
+    """Pass the request to the active controller."""
     return to_controller(services, request)
 
 
 def error_reply(
     request: Request, code: int, message: str | None = None
 ) -> UnregisterControllerResponse:
-    """The whole request gets `code`."""
+    """Return `code` for the whole request."""
     return UnregisterControllerResponse(error_code=code, error_message=message)
 
 

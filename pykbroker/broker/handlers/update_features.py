@@ -1,9 +1,9 @@
 """UpdateFeatures (57): forwarded to the active controller.
 
-Behaviour: all updates hold or none does. metadata.version can be raised to what every node
-supports, eligible.leader.replicas.version also lowered; features that are not built here,
-downgrades that would lose metadata and kraft.version are refused with INVALID_UPDATE_VERSION and
-the reason (`kraft/controller/features.py`).
+Behaviour: either all updates are applied or none is. metadata.version can be raised to what every
+node supports, eligible.leader.replicas.version also lowered; features that are not implemented
+here, downgrades that would lose metadata and kraft.version are rejected with INVALID_UPDATE_VERSION
+and the reason (`kraft/controller/features.py`).
 Versions: 0-2. 1+ upgrade types and `validate_only`; 0-1 a result per feature.
 Not done: authorization.
 """
@@ -25,12 +25,12 @@ API_KEY = 57
 
 
 def handle(services: NodeServices, request: Request) -> Deferred:
-    """The controller decides."""
+    """Pass the request to the active controller."""
     return to_controller(services, request)
 
 
 def error_reply(request: Request, code: int, message: str | None = None) -> UpdateFeaturesResponse:
-    """The whole request gets `code`."""
+    """Return `code` for the whole request."""
     return UpdateFeaturesResponse(error_code=code, error_message=message)
 
 

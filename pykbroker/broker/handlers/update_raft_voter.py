@@ -1,7 +1,7 @@
-"""UpdateRaftVoter (82, KIP-853): a voter says where it listens and its kraft.version range.
+"""UpdateRaftVoter (82, KIP-853): a voter reports its endpoints and its kraft.version range.
 
-Behaviour: at kraft.version 0 nothing is recorded; at 1 what differs becomes a VotersRecord, and the
-answer comes when that is committed. Only the leader answers; a voter that is not in the voter set
+Behaviour: at kraft.version 0 nothing is recorded; at 1 a difference becomes a VotersRecord, and the
+answer is sent when that is committed. Only the leader answers; a voter that is not in the voter set
 is VOTER_NOT_FOUND.
 Versions: 0.
 Not done: authorization; calling the voter at its new endpoint first.
@@ -23,12 +23,12 @@ API_KEY = 82
 
 
 def handle(services: NodeServices, request: Request) -> UpdateRaftVoterResponse | Deferred:
-    """The replica of the metadata log answers."""
+    """Let this node's replica of the metadata log answer."""
     return services.quorum.update_raft_voter(request.message)
 
 
 def error_reply(request: Request, code: int, message: str | None = None) -> UpdateRaftVoterResponse:
-    """The whole request gets `code`."""
+    """Return `code` for the whole request."""
     return UpdateRaftVoterResponse(error_code=code)
 
 

@@ -22,12 +22,12 @@ API_KEY = 52
 
 
 def handle(services: NodeServices, request: Request) -> VoteResponse:
-    """The replica of the metadata log answers."""
+    """Let this node's replica of the metadata log answer."""
     return services.quorum.vote(request.message)
 
 
 def error_reply(request: Request, code: int, message: str | None = None) -> VoteResponse:
-    """The whole request gets `code`."""
+    """Return `code` for the whole request."""
     return VoteResponse(error_code=code)
 
 

@@ -1,7 +1,7 @@
 """WriteTxnMarkers (27): a transaction coordinator ends transactions in partitions of this broker.
 
-Behaviour: see `broker/transactions/transaction_markers.py`. Every partition of every producer id
-is answered once its marker is committed, or refused.
+Behaviour: see `broker/transactions/transaction_markers.py`. Every partition of every producer id is
+answered once its marker is committed or rejected.
 Versions: 1-2. From 2 on a marker carries the transaction version, which decides which producer
 epochs count as old.
 Not done: authorization.
@@ -45,7 +45,7 @@ def handle(services: BrokerServices, request: Request) -> Outcome:
 
 
 def error_reply(request: Request, code: int, message: str | None) -> WriteTxnMarkersResponse:
-    """The same error for every partition."""
+    """Return the same error for every partition."""
     asked: WriteTxnMarkersRequest = request.message
     return WriteTxnMarkersResponse(
         markers=[
