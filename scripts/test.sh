@@ -1,6 +1,7 @@
 #!/bin/sh
-# Installs everything that the tests need, then runs every check and every test. Arguments go to
-# pytest. CHECKS=0 leaves out the linters.
+# Installs everything that the tests need, then runs every check and every test, in two processes
+# where there are two cores. Arguments go to pytest, and leave all to one process unless they say
+# otherwise. CHECKS=0 leaves out the linters.
 set -eu
 cd "$(dirname "$0")/.."
 . scripts/tools.sh
@@ -14,5 +15,9 @@ if [ $# = 0 ]; then
 fi
 if [ "${CHECKS:-1}" = 1 ]; then
     scripts/check.sh
+fi
+if [ $# = 0 ]; then
+    # A file's tests stay together. More processes would each start a Spark session and brokers.
+    set -- --numprocesses=auto --maxprocesses=2 --dist=loadfile
 fi
 exec python -m pytest "$@"
