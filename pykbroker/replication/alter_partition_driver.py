@@ -1,4 +1,4 @@
-"""Sends changes of in-sync replicas to the controller: one AlterPartition at a time.
+"""Sends changes to in-sync replicas to the controller, one AlterPartition at a time.
 
     submit      a second change of a partition that is queued: OPERATION_NOT_ATTEMPTED
     send        everything queued, in one request
@@ -57,7 +57,7 @@ PartitionKey = tuple[bytes, int]
 
 
 class AlterPartitionDriver:
-    """See the module's text.
+    """Sends changes to in-sync replicas to the controller.
 
     `broker_epoch` is the epoch of this node's registration; `on_progress` is called after answers
     that arrived outside a request, when responses may be ready to leave.
@@ -86,7 +86,7 @@ class AlterPartitionDriver:
         self._is_closed = False
 
     def close(self) -> None:
-        """Send nothing any more; an answer that still arrives is dropped."""
+        """Stop sending; an answer that still arrives is dropped."""
         self._is_closed = True
         if self._retry is not None:
             self._retry.cancel()
@@ -160,7 +160,7 @@ class AlterPartitionDriver:
                 self._with_epochs = not self._with_epochs
         elif response.error_code:
             _log.warning(
-                "the controller refused AlterPartition: %s; retrying",
+                "the controller rejected AlterPartition: %s; retrying",
                 KafkaError(response.error_code),
             )
         else:
@@ -181,7 +181,7 @@ class AlterPartitionDriver:
         sent: dict[PartitionKey, tuple[Partition, ProposeIsr]],
         response: AlterPartitionResponse,
     ) -> bool:
-        """Give each partition its answer. True when one of them has to be sent again."""
+        """Give each partition its answer. Return True if one of them has to be sent again."""
         answered = {
             (topic.topic_id, found.partition_index): found
             for topic in response.topics

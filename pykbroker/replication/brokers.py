@@ -1,7 +1,8 @@
-"""The brokers of the cluster as a leader needs them: alive, and which life of theirs.
+"""The brokers of the cluster as a leader needs them: whether they are alive,
+and their incarnations.
 
 State: the registrations of the image that the partitions follow.
-In:  `registrations`, replaced with each image. Out: answers about one broker.
+In:  `registrations`, replaced with each image. Out: queries about one broker.
 Source: `KRaftMetadataCache.getAliveBrokerEpoch`, `Partition.isReplicaIsrEligible` (KIP-841, 903).
 """
 
@@ -18,7 +19,7 @@ ANY_EPOCH = -1
 
 
 class ClusterBrokers:
-    """Every partition of a node shares one of these."""
+    """The brokers of the cluster; all partitions of a node share one instance."""
 
     __slots__ = ("registrations",)
 
@@ -26,19 +27,23 @@ class ClusterBrokers:
         self.registrations: Mapping[int, BrokerRegistration] = {}
 
     def is_alive(self, broker_id: int) -> bool:
-        """Is the broker registered and not fenced?"""
+        """Return whether the broker is registered and not fenced."""
         broker = self.registrations.get(broker_id)
         return broker is not None and not broker.fenced
 
     def is_stale(self, broker_id: int, broker_epoch: int) -> bool:
-        """Does a request with `broker_epoch` come from an earlier life of the broker?"""
+        """Return whether a request with `broker_epoch` is from an earlier
+        incarnation of the broker.
+        """
         if broker_epoch == ANY_EPOCH:
             return False
         broker = self.registrations.get(broker_id)
         return broker is not None and not broker.fenced and broker.epoch > broker_epoch
 
     def is_isr_eligible(self, broker_id: int, broker_epoch: int) -> bool:
-        """May the broker, which last fetched with `broker_epoch`, join in-sync replicas?"""
+        """Return whether the broker, which last fetched with `broker_epoch`,
+        may join the in-sync replicas.
+        """
         broker = self.registrations.get(broker_id)
         if broker is None or broker.fenced or broker.in_controlled_shutdown:
             return False

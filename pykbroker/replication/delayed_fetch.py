@@ -1,4 +1,4 @@
-"""A Fetch that waits for `min_bytes`, or until its `max_wait_ms` is over.
+"""A Fetch that waits for `min_bytes` or until `max_wait_ms` has passed.
 
     asked by                       watches                    is looked at when
     a follower in its session      the session                an append, another epoch
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from pykbroker.replication.partition import Partition
     from pykbroker.replication.replica_manager import ReplicaManager
 
-MANY = 8  # partitions of one fetch from which on finding the written one pays
+MANY = 8  # from this many partitions on, finding the written one pays off
 
 
 class DelayedFetch(DelayedOperation):
-    """One waiting fetch; a subclass knows how to answer."""
+    """One waiting fetch; a subclass implements the answer."""
 
     __slots__ = ("_by_partition", "_manager", "_params", "_session", "_unknown", "_wanted")
 
@@ -53,7 +53,7 @@ class DelayedFetch(DelayedOperation):
 
     @abstractmethod
     def answer(self) -> None:
-        """Read again and reply with whatever there is."""
+        """Read again and reply with whatever is available."""
 
     def wait_until(self, deadline_ms: int) -> None:
         """Wait in the manager's purgatory."""
@@ -84,14 +84,16 @@ class DelayedFetch(DelayedOperation):
         return False
 
     def is_enough(self) -> bool:
-        """Would a read now have something to say?"""
+        """Return whether a read now would have something to return."""
         session = self._session
         if session is not None and self._params.min_bytes <= 1:
             return session.has_news
         return has_enough(self._manager, self._params, self._changed())
 
     def _changed(self) -> Iterable[FetchPartition]:
-        """Those to look at: when any byte will do, only the one that was written just now."""
+        """Return the partitions to check: if any byte is enough, only the one
+        that was just written.
+        """
         session = self._session
         if session is not None:
             unknown = {asked for asked, _ in self._unknown}

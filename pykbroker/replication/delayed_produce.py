@@ -1,12 +1,12 @@
 """An append whose reply waits: for the turn's write, then (acks=all) for the high watermark.
 
-The replies are built when the batches are queued, with the offsets they have been given; until the
-wait is over they are not shown to anybody.
+The replies are built when the batches are queued, with their assigned offsets; they are not sent
+before the wait is over.
 
     queued --end of turn: written--> acks 0, 1: answered
                                      acks -1:   every partition past its required offset? answered
                                                 else in the purgatory until it is, or the timeout
-    queued --end of turn: write failed--> that partition KAFKA_STORAGE_ERROR, the others go on
+    queued --end of turn: write failed--> that partition KAFKA_STORAGE_ERROR, the others continue
 
 State: the partitions that are not yet acknowledged, with the offset each has to reach.
 Source: Kafka's `DelayedProduce`.
@@ -54,14 +54,16 @@ class DelayedProduce(DelayedOperation):
 
     @abstractmethod
     def fail_part(self, reply: Any, code: int) -> None:
-        """Turn the reply of one append into an error: each kind of reply has its own fields."""
+        """Turn the reply of one append into an error; each kind of reply has its own fields."""
 
     def finished(self) -> Any:
-        """What `deferred` is resolved with, when nothing is pending any more."""
+        """Return the value for `deferred`, when nothing is pending any more."""
         return self.reply
 
     def on_turn_written(self, failed: Container[Partition]) -> DelayedProduce | None:
-        """The turn's writes are done, those of `failed` in vain; itself when not answered yet."""
+        """Handle the end of the turn's writes, of which `failed` failed;
+        return self if not answered yet.
+        """
         if failed:
             still = []
             for append in self.pending:

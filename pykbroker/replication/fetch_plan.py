@@ -1,15 +1,16 @@
-"""What one fetcher asks its leader for: the state of each partition that it follows.
+"""What one fetcher requests from its leader: the state of each partition that it follows.
 
     TRUNCATING    its log has no epoch: cut at the high watermark first
-    FETCHING      asked for in every fetch
+    FETCHING      requested in every fetch
     RESETTING     its offset is out of the leader's range; the leader's offsets are looked up
-    FAILED        not asked for until the metadata names another leader or epoch
+    FAILED        not requested until the metadata has another leader or epoch
     delayed       any of them, for the time of the back-off after an error
 
 State: the partitions, those whose state changed since the last request, the fetch session.
 In:  partitions added and removed, answers, the time. Out: requests; entries to work on.
 Invariants: one request in flight; an answer counts only for a partition that still has the offset
-and the leader epoch of the request; a request costs by what changed, not by what is followed.
+and the leader epoch of the request; the cost of a request depends on what changed, not on how many
+partitions are followed.
 Source: Kafka's `AbstractFetcherThread.scala`, `RemoteLeaderEndPoint.scala`.
 """
 
@@ -44,7 +45,7 @@ class FetchLimits(NamedTuple):
 
 
 class State(Enum):
-    """See the module's table."""
+    """The states of a followed partition."""
 
     TRUNCATING = auto()
     FETCHING = auto()
@@ -83,7 +84,7 @@ class Followed:
 
 
 class FetchPlan:
-    """See the module's text."""
+    """What one fetcher requests from its leader."""
 
     def __init__(self, replica_id: int, limits: FetchLimits) -> None:
         self._replica_id = replica_id
@@ -97,20 +98,22 @@ class FetchPlan:
     # ---- what is followed
 
     def add(self, followed: Followed) -> None:
-        """Follow a partition, from its state on; the leader is asked at once."""
+        """Follow a partition from its current state on; the leader is asked immediately."""
         self.partitions[followed.key] = followed
         self._changed[followed.key] = None
         self._paused_until_ms = 0
 
     def remove(self, key: PartitionKey) -> None:
-        """Follow a partition no more."""
+        """Stop following a partition."""
         if self.partitions.pop(key, None) is not None:
             self._changed[key] = None
 
     def move(
         self, followed: Followed, offset: int, last_fetched_epoch: int | None, log_start_offset: int
     ) -> None:
-        """The replica ends at `offset` now: after an append, a cut, or a look-up."""
+        """Record that the replica now ends at `offset`, after an append, a
+        truncation, or a look-up.
+        """
         followed.fetch_offset = offset
         followed.last_fetched_epoch = NO_EPOCH if last_fetched_epoch is None else last_fetched_epoch
         followed.log_start_offset = log_start_offset
@@ -118,18 +121,18 @@ class FetchPlan:
         self._changed[followed.key] = None
 
     def note_log_start(self, followed: Followed, log_start_offset: int) -> None:
-        """Retention or the leader moved the replica's log start."""
+        """Record that retention or the leader moved the replica's log start."""
         if followed.log_start_offset != log_start_offset:
             followed.log_start_offset = log_start_offset
             self._changed[followed.key] = None
 
     def set_aside(self, followed: Followed, state: State) -> None:
-        """Ask for the partition no more while it is RESETTING or FAILED."""
+        """Stop requesting the partition while it is RESETTING or FAILED."""
         followed.state = state
         self._changed[followed.key] = None
 
     def delay(self, followed: Followed, now_ms: int) -> None:
-        """Ask for the partition again after the back-off."""
+        """Request the partition again after the back-off."""
         followed.delayed_until_ms = now_ms + self._limits.backoff_ms
         if followed.state is State.RESETTING:
             followed.state = State.FETCHING
@@ -137,7 +140,9 @@ class FetchPlan:
         self._changed[followed.key] = None
 
     def truncating(self) -> list[Followed]:
-        """Those to cut at their fetch offset, the high watermark, before they are fetched."""
+        """Return the partitions to truncate at their fetch offset, the high
+        watermark, before fetching.
+        """
         return [
             followed
             for key in self._changed
@@ -148,7 +153,9 @@ class FetchPlan:
     # ---- requests and answers
 
     def next_request(self, broker_epoch: int, now_ms: int) -> FetchRequest | None:
-        """The next fetch; None when nothing is to be asked now (see `next_deadline_ms`)."""
+        """Return the next fetch; None if there is nothing to request now (see
+        `next_deadline_ms`).
+        """
         if now_ms < self._paused_until_ms:
             return None
         self._paused_until_ms = 0
@@ -217,7 +224,7 @@ class FetchPlan:
     def answered(
         self, response: FetchResponse, now_ms: int
     ) -> Iterator[tuple[Followed, PartitionData]]:
-        """The entries to work on, of partitions that are still as they were asked for."""
+        """Return the entries to process, of partitions whose state is still as requested."""
         entries = {
             (topic.topic_id, entry.partition_index): entry
             for topic in response.responses
@@ -241,12 +248,12 @@ class FetchPlan:
                 yield followed, entry
 
     def failed(self, now_ms: int) -> None:
-        """No answer came: ask for everything again after the back-off."""
+        """Handle a missing answer: request everything again after the back-off."""
         self._session.failed()
         self._paused_until_ms = now_ms + self._limits.backoff_ms
 
     def next_deadline_ms(self) -> int | None:
-        """When `next_request` may have something that it did not have before."""
+        """Return when `next_request` may have something new."""
         if self._paused_until_ms:
             return self._paused_until_ms
         return self._delays[0][0] if self._delays else None

@@ -1,10 +1,10 @@
-"""Reading partitions for a Fetch: what is asked, what is found, what waits for more.
+"""Reading partitions for a Fetch.
 
     FetchPartition (asked) -> read_partition -> PartitionData of the response, records a FileSlice
-    read_all_partitions: one after the other, the size limits shrinking on the way (KIP-74)
+    read_all_partitions: one after another, with shrinking size limits (KIP-74)
 
 State: none: these are plain functions over the values of `fetch_request.py`.
-In:  partitions, limits. Out: response entries; never an exception for what a client did.
+In:  partitions, limits. Out: response entries; client errors never raise.
 Invariants: record bytes are never read here; the first batch that is found is returned whole even
 when it is larger than every limit, later ones are not.
 Source: `ReplicaManager.readFromLog`, `Partition.readRecords`.
@@ -33,14 +33,16 @@ UNKNOWN_CODES = (int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION), int(ErrorCode.UNKNOW
 
 
 def error_entry(index: int, code: int) -> PartitionData:
-    """A response entry of an error: every offset is -1 (also for OFFSET_OUT_OF_RANGE)."""
+    """Return a response entry for an error: every offset is -1 (even for OFFSET_OUT_OF_RANGE)."""
     entry = unread_entry(index, code)
     entry.aborted_transactions = None
     return entry
 
 
 def unread_entry(index: int, code: int) -> PartitionData:
-    """An `error_entry` of a partition that was not read: Kafka leaves the list at its default."""
+    """Return an `error_entry` of a partition that was not read: Kafka leaves
+    the list at its default.
+    """
     return PartitionData(
         partition_index=index,
         error_code=code,
@@ -175,7 +177,7 @@ def read_partition(
     left_bytes: int,
     min_one_batch: bool,
 ) -> PartitionData:
-    """The response entry of one partition."""
+    """Return the response entry of one partition."""
     code = partition.check_epoch(asked.current_leader_epoch, params.leader_only)
     if not code and params.replica_id >= 0:
         code = partition.check_follower(
@@ -239,10 +241,10 @@ def has_enough(
     params: FetchParams,
     wanted: Iterable[FetchPartition],
 ) -> bool:
-    """Would a read now have something to say: `min_bytes` readable, or something changed?
+    """Return whether a read now would have something to return: `min_bytes` readable, or a change.
 
     Cases as in Kafka's DelayedFetch: gone or moved partitions, a fenced epoch, a diverging log, an
-    offset beyond the bound (a truncated log) end the wait at once.
+    offset beyond the bound (a truncated log) end the wait immediately.
     """
     available = 0
     min_bytes = params.min_bytes

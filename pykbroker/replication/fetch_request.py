@@ -1,4 +1,4 @@
-"""What a fetch asks, and what was found for it: the values that readers and waiters share.
+"""The parameters and results of a fetch: the values that readers and waiters share.
 
 `FetchPartition` is one entry of a fetch, and of a fetch session from one request to the next.
 """
@@ -19,7 +19,7 @@ FUTURE_REPLICA_ID = -3
 
 
 class FetchPartition:
-    """One partition of a fetch: what the client asked, and what it was last told (sessions)."""
+    """One partition of a fetch: the client's parameters, and what was last reported (sessions)."""
 
     __slots__ = (
         "current_leader_epoch",
@@ -65,7 +65,7 @@ class FetchPartition:
 
 
 class FetchParams:
-    """What a fetch asks of all its partitions. Units: milliseconds, bytes."""
+    """The parameters of a fetch for all its partitions. Units: milliseconds, bytes."""
 
     __slots__ = (
         "isolation",
@@ -108,10 +108,10 @@ class FetchParams:
 
 
 class FetchResult:
-    """What a read found: `answers`, in the order asked.
+    """The result of a read: `answers`, in the requested order.
 
-    `read` are the partitions that there are, also those left out as unchanged. `unknown` has the
-    partitions that no topic of the cluster has: they are answered last, and do not end the wait for
+    `read` are the existing partitions, including those omitted as unchanged. `unknown` has the
+    partitions that do not exist in the cluster: they are answered last, and do not end the wait for
     the others (a client of a deleted topic must not spin). `at_end` are those of which a follower's
     session has everything; what it was not told of them is added to its answer.
     """

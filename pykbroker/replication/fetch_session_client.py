@@ -1,11 +1,11 @@
-"""An incremental fetch session as its client keeps it (KIP-227).
+"""The client side of an incremental fetch session (KIP-227).
 
-    first, or the leader lost it      (0, 0) everything          -> id of the session, 0: none made
+    first, or the leader lost it      (0, 0) everything          -> id of the session, 0: none
     the leader's answer was odd       (id, 0) everything         ends the session, makes another
     after that                        (id, n) what changed       -> what changed
 
 State: the session's id and next epoch, and what the leader knows of each partition.
-In:  `add`, `forget`, `answered`, `failed`. Out: what the next request has to name.
+In:  `add`, `forget`, `answered`, `failed`. Out: what the next request has to contain.
 Source: Kafka's `FetchSessionHandler.java`.
 """
 
@@ -25,7 +25,7 @@ PartitionKey = tuple[bytes, int]
 
 
 class Asked(NamedTuple):
-    """What the leader knows of a partition in the session."""
+    """What the leader knows about a partition in the session."""
 
     fetch_offset: int
     leader_epoch: int
@@ -34,7 +34,7 @@ class Asked(NamedTuple):
 
 
 class FetchSessionClient:
-    """See the module's text."""
+    """The client side of an incremental fetch session."""
 
     __slots__ = ("_changed", "_forgotten", "asked", "epoch", "id")
 
@@ -47,16 +47,16 @@ class FetchSessionClient:
 
     @property
     def is_full(self) -> bool:
-        """Does the next request name every partition?"""
+        """Whether the next request contains every partition."""
         return self.epoch == INITIAL_EPOCH
 
     @property
     def is_idle(self) -> bool:
-        """Is there nothing to ask for, and nothing to take back?"""
+        """Whether there is nothing to request and nothing to remove."""
         return not self.asked and (self.is_full or not self._forgotten)
 
     def add(self, key: PartitionKey, asked: Asked) -> None:
-        """Ask for a partition, or for another offset of it."""
+        """Request a partition, or another offset of it."""
         if self.asked.get(key) == asked:
             return
         self.asked[key] = asked
@@ -64,13 +64,15 @@ class FetchSessionClient:
         self._forgotten.pop(key, None)
 
     def forget(self, key: PartitionKey) -> None:
-        """Ask for the partition no more."""
+        """Stop requesting the partition."""
         if self.asked.pop(key, None) is not None:
             self._changed.pop(key, None)
             self._forgotten[key] = None
 
     def take_request(self) -> tuple[list[PartitionKey], list[PartitionKey]]:
-        """(partitions to name, partitions to forget) of the next request, which is now sent."""
+        """Return (partitions to name, partitions to forget) for the next
+        request, which is sent now.
+        """
         named = list(self.asked if self.is_full else self._changed)
         forgotten = [] if self.is_full else list(self._forgotten)
         self._changed = {}
@@ -78,11 +80,11 @@ class FetchSessionClient:
         return named, forgotten
 
     def failed(self) -> None:
-        """No usable answer came: the leader may have gone on, so begin again."""
+        """Start over, because there was no usable answer and the leader may have advanced."""
         self.epoch = INITIAL_EPOCH
 
     def answered(self, code: int, session_id: int, keys: Iterable[PartitionKey]) -> bool:
-        """Take in an answer with entries of `keys`; False: nothing of it can be used."""
+        """Process an answer with entries of `keys`; return False if it is unusable."""
         if code:
             if code == ErrorCode.FETCH_SESSION_ID_NOT_FOUND:
                 self.id = NO_SESSION

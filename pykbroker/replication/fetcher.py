@@ -1,12 +1,12 @@
-"""One fetcher: asks one leader, again and again, for the partitions that follow it.
+"""One fetcher: repeatedly fetches from one leader the partitions that follow it.
 
     cut new replicas without epochs -> next request of the plan -> answer -> append or cut each
     nothing to ask: wait for a change or the end of a back-off
 
 State: the partitions by topic id and number, the plan, the request in flight (in `run`).
 In:  `follow`, `leave`, answers. Out: requests through `send`; the replicas' logs change.
-Invariants: a partition that fails does not hold up the others; nothing is done to a replica by an
-answer from before its last change of leader.
+Invariants: a partition that fails does not hold up the others; an answer from before a replica's
+last change of leader does not affect it.
 Source: Kafka's `AbstractFetcherThread.scala`, `ReplicaFetcherThread.scala`.
 """
 
@@ -45,7 +45,7 @@ _log = logging.getLogger(__name__)
 
 
 class FetcherWorld(NamedTuple):
-    """What all fetchers of a node share."""
+    """The parts shared by all fetchers of a node."""
 
     manager: ReplicaManager
     scheduler: Scheduler
@@ -58,7 +58,7 @@ class FetcherWorld(NamedTuple):
 
 
 class Fetcher:
-    """See the module's text."""
+    """Fetches from one leader."""
 
     def __init__(self, leader_id: int, world: FetcherWorld, send: Send) -> None:
         self.leader_id = leader_id
@@ -66,14 +66,14 @@ class Fetcher:
         self._world = world
         self._send = send
         self._plan = FetchPlan(world.manager.node_id, world.limits)
-        self._changed: Deferred | None = None  # what `run` waits for while there is nothing to ask
+        self._changed: Deferred | None = None  # `run` waits for it if there is nothing to request
         self._next_log_starts_ms = 0
         self._is_closed = False
 
     # ---- what is followed
 
     def follow(self, partition: Partition) -> None:
-        """Fetch `partition` from where its replica ends, in its leader's epoch."""
+        """Fetch `partition` from the end of its replica, in its leader's epoch."""
         key = (partition.topic_id, partition.index)
         self.partitions[key] = partition
         self._plan.add(
@@ -88,19 +88,19 @@ class Fetcher:
         self._wake()
 
     def leave(self, partition: Partition) -> None:
-        """Fetch `partition` no more."""
+        """Stop fetching `partition`."""
         key = (partition.topic_id, partition.index)
         self.partitions.pop(key, None)
         self._plan.remove(key)
         self._wake()
 
     def close(self) -> None:
-        """Send nothing any more; an answer that still arrives is dropped."""
+        """Stop sending; an answer that still arrives is dropped."""
         self._is_closed = True
         self._wake()
 
     def _wake(self) -> None:
-        """Look again in the next turn: what changes together is asked for together."""
+        """Check again in the next turn, so that changes made together are requested together."""
         if self._changed is not None:
             self._world.scheduler.call_soon(self._resume)
 
@@ -165,7 +165,7 @@ class Fetcher:
         out_of_range: list[Followed] = []
         for followed, entry in list(self._plan.answered(response, now_ms)):
             if not self._is_followed(followed):
-                continue  # its directory failed with another one's
+                continue  # its directory failed together with another partition's
             code = entry.error_code
             if code == OUT_OF_RANGE:
                 self._plan.set_aside(followed, State.RESETTING)
@@ -184,7 +184,7 @@ class Fetcher:
         return self._plan.partitions.get(followed.key) is followed
 
     def _guarded(self, followed: Followed, work: Callable[..., None], *arguments: object) -> None:
-        """Do `work` on one partition; its failure is its own."""
+        """Run `work` on one partition; a failure affects only that partition."""
         if not self._is_followed(followed):
             return
         partition = self.partitions[followed.key]
@@ -193,13 +193,13 @@ class Fetcher:
         except LogDirFailure as failure:
             self._world.manager.on_directory_failure(failure)
         except KafkaError as error:
-            _log.error("%s: cannot use what its leader sent: %s", partition, error)
-            if error.code == CORRUPT:  # by chance, or on the leader's disk: the others go on
+            _log.error("%s: cannot use the data sent by its leader: %s", partition, error)
+            if error.code == CORRUPT:  # in transit or on the leader's disk: retry
                 self._plan.delay(followed, self._world.now_ms())
             else:
                 self._plan.set_aside(followed, State.FAILED)
         except Exception:
-            _log.exception("%s: following its leader failed; it is set aside", partition)
+            _log.exception("%s: replication failed; the partition is no longer fetched", partition)
             self._plan.set_aside(followed, State.FAILED)
 
     def _append(
@@ -241,9 +241,9 @@ class Fetcher:
         self._plan.move(followed, log.log_end_offset, epoch, log.log_start_offset)
 
     def _refused(self, followed: Followed, code: int, now_ms: int) -> None:
-        _log.debug("%s: the leader answers %s", followed.key, KafkaError(code))
+        _log.debug("%s: the leader answered %s", followed.key, KafkaError(code))
         if code == FENCED:
-            # The leader has a later epoch: the metadata of it is on its way to this node.
+            # The leader has a later epoch, whose metadata is on its way to this node.
             self._plan.set_aside(followed, State.FAILED)
         else:
             self._plan.delay(followed, now_ms)
@@ -251,16 +251,16 @@ class Fetcher:
     # ---- out of the leader's range
 
     async def _reset(self, out_of_range: list[Followed]) -> None:
-        """Find where the leader's logs begin and end, and continue within.
+        """Look up where the leader's logs begin and end, and continue within this range.
 
         A replica that ends above the leader's end is cut there (after an unclean election); one
-        that ends below the leader's start begins anew from that start.
+        that ends below the leader's start restarts from there.
         """
         behind: list[Followed] = []
         for followed, code, leader_end in await self._look_up(out_of_range, LATEST):
             partition = self.partitions.get(followed.key)
             if partition is None:
-                continue  # its directory failed with another one's
+                continue  # its directory failed together with another partition's
             if code:
                 self._refused(followed, code, self._world.now_ms())
             elif leader_end < partition.log.log_end_offset:
@@ -296,7 +296,7 @@ class Fetcher:
     async def _look_up(
         self, wanted: list[Followed], timestamp: int
     ) -> list[tuple[Followed, int, int]]:
-        """(partition, error code, the leader's offset) of those that still wait for it."""
+        """Return (partition, error code, the leader's offset) of those that still wait for it."""
         if not wanted:
             return []
         world = self._world

@@ -1,9 +1,9 @@
-"""The fetchers of a node: which partition is fetched by which of them.
+"""The fetchers of a node: assigns each partition to a fetcher.
 
     (leader, number) -> Fetcher      `num.replica.fetchers` numbers for each leader, by partition
 
-State: the fetchers, and where each partition is.
-In:  `follow`, `leave` (replica manager). Out: fetchers, each with a connection of its own.
+State: the fetchers, and the fetcher of each partition.
+In:  `follow`, `leave` (replica manager). Out: fetchers, each with its own connection.
 Source: Kafka's `AbstractFetcherManager.scala`, `ReplicaFetcherManager.scala`.
 """
 
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 
 class FetcherDriver:
-    """See the module's text. `connect(purpose)` is how requests of one connection are sent."""
+    """The fetchers of a node. `connect(purpose)` returns the function that
+    sends requests on one connection.
+    """
 
     def __init__(
         self, world: FetcherWorld, connect: Callable[[str], Send], fetchers_per_leader: int
@@ -35,12 +37,12 @@ class FetcherDriver:
         self._is_closed = False
 
     def follow(self, partition: Partition) -> None:
-        """See `Following`; a partition without a leader is left."""
+        """See `Following`; a partition without a leader is no longer fetched."""
         self.leave(partition)
         if partition.leader < 0 or self._is_closed:
             return
         try:
-            # What this node appended in this turn, as leader, has to be in the log to be cut.
+            # Batches that this node appended in this turn, as leader, must be in the log to be cut.
             partition.log.write_pending()
             follower_log.cut_at_hole(partition, self._world.now_ms())
         except LogDirFailure as failure:
@@ -69,7 +71,7 @@ class FetcherDriver:
             fetcher.close()
 
     def resize(self, fetchers_per_leader: int) -> None:
-        """`num.replica.fetchers` changed: spread the partitions anew."""
+        """Redistribute the partitions, because `num.replica.fetchers` changed."""
         if fetchers_per_leader == self._count:
             return
         self._count = fetchers_per_leader
@@ -89,5 +91,7 @@ class FetcherDriver:
 
 
 def _start(fetcher: Fetcher) -> None:
-    """In the turn after `follow`: all partitions of an image are asked for together."""
+    """Start new fetchers in the turn after `follow`, so that all partitions
+    of an image are requested together.
+    """
     spawn(fetcher.run())

@@ -1,6 +1,6 @@
-"""What a follower does to its replica: append what the leader sent, cut, carry offsets over.
+"""The changes of a follower to its replica: append fetched batches, truncate, take over offsets.
 
-In:  a partition that follows, and what its leader answered. Out: where to fetch next.
+In:  a following partition, and its leader's answer. Out: where to fetch next.
 Invariants: batches keep the leader's offsets and epochs; the high watermark is at most the log end;
 the log start only grows, except by a cut.
 Source: `ReplicaFetcherThread.processPartitionData`, `Partition.truncateTo`,
@@ -28,27 +28,30 @@ _log = logging.getLogger(__name__)
 
 
 class OffsetMismatch(Exception):
-    """The log does not end where the follower fetched: a bug of ours, the partition stops."""
+    """The log does not end where the follower fetched, which is a bug: the partition stops."""
 
 
 def start_offset(partition: Partition) -> int:
-    """Where a follower begins to fetch: without any epoch in its log only the high watermark is
-    sure to be the leader's as well."""
+    """Return where a follower begins to fetch: without any epoch in its log, only records below the
+    high watermark are certain to be those of the leader.
+    """
     log = partition.log
     return log.log_end_offset if latest_epoch(partition) is not None else partition.high_watermark
 
 
 def latest_epoch(partition: Partition) -> int | None:
-    """The leader epoch of the replica's last batch."""
+    """Return the leader epoch of the replica's last batch."""
     return partition.log.leader_epochs.latest_epoch
 
 
 def append_fetched(
     partition: Partition, fetch_offset: int, leader_epoch: int, entry: PartitionData, now_ms: int
 ) -> bool:
-    """Append the batches of an answer and take over its offsets; True: the high watermark moved.
+    """Append the batches of an answer and take over its offsets; return True
+    if the high watermark moved.
 
-    KafkaError(CORRUPT_MESSAGE) for batches that are damaged; KafkaError for others that do not fit.
+    Raises KafkaError(CORRUPT_MESSAGE) for damaged batches, another KafkaError for those that do not
+    fit.
     """
     log = partition.log
     if fetch_offset != log.log_end_offset:
@@ -68,7 +71,9 @@ def append_fetched(
 
 
 def take_over(partition: Partition, high_watermark: int, log_start_offset: int) -> bool:
-    """Carry the leader's high watermark and log start over; True: the high watermark moved."""
+    """Take over the leader's high watermark and log start; return True if the
+    high watermark moved.
+    """
     log = partition.log
     before = partition.high_watermark
     partition.high_watermark = max(log.log_start_offset, min(high_watermark, log.log_end_offset))
@@ -78,7 +83,7 @@ def take_over(partition: Partition, high_watermark: int, log_start_offset: int) 
 
 
 def truncate(partition: Partition, offset: int, now_ms: int) -> None:
-    """Cut the replica at `offset`."""
+    """Truncate the replica at `offset`."""
     if offset < partition.high_watermark:
         _log.warning(
             "%s: truncating to offset %d, below the high watermark %d",
@@ -91,9 +96,11 @@ def truncate(partition: Partition, offset: int, now_ms: int) -> None:
 
 
 def cut_at_hole(partition: Partition, now_ms: int) -> None:
-    """Before it fetches: what a power failure took from the middle of the log is fetched again.
+    """Truncate the log at a hole that a power failure left, so that the lost
+    records are fetched again.
 
-    Kafka does not look for it; such a replica gets in sync, and may lead, without these records.
+    Kafka does not check for holes; such a replica gets in sync, and may lead, without these
+    records.
     """
     hole = first_hole(partition.log)
     if hole is not None:
@@ -112,9 +119,9 @@ def truncate_fully(partition: Partition, offset: int, now_ms: int) -> None:
 
 
 def _begins_below(partition: Partition, records: Buffer) -> bool:
-    """Does the first batch hold the log start of a log that is empty?
+    """Return whether the first batch contains the log start of an empty log.
 
-    The leader's log start is inside a batch after DeleteRecords; the batch is sent whole.
+    After DeleteRecords the leader's log start may be inside a batch, which is sent complete.
     """
     log = partition.log
     header = read_stored_header(memoryview(records))

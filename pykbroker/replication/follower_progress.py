@@ -1,4 +1,4 @@
-"""How far one follower of a partition has come, as its leader knows from the follower's fetches.
+"""The progress of one follower of a partition, as its leader knows it from the follower's fetches.
 
 A follower that asks in a fetch session and has everything is *idle*: each fetch of the session
 would say the same of it again. So the session notes only the time of its fetches, and the follower
@@ -34,7 +34,7 @@ class AskingSession(Protocol):
 
 
 class FollowerProgress:
-    """One follower of a partition that this node leads."""
+    """The progress of one follower of a partition that this node leads."""
 
     __slots__ = (
         "asked",
@@ -66,7 +66,7 @@ class FollowerProgress:
     ) -> None:
         """Start a leader epoch: a member of the ISR counts as caught up.
 
-        A node that led the epoch before keeps the offsets that it knows of the follower.
+        A node that led the previous epoch keeps the known offsets of the follower.
         """
         self.settle()
         self.last_caught_up_ms = now_ms if is_in_isr else 0
@@ -90,8 +90,8 @@ class FollowerProgress:
     ) -> None:
         """Record that the follower asked for `fetch_offset`: it has everything before it.
 
-        It is caught up as of now when it asks for the leader's end; as of its previous fetch when
-        it asks for what was the leader's end then (it read all there was, and more came since).
+        It is caught up as of now if it requests the leader's end; as of its previous fetch if it
+        requests what was the leader's end then (it has read everything up to that time).
         """
         if self.is_idle:
             self.changed()  # it fetches in another way, too
@@ -115,7 +115,9 @@ class FollowerProgress:
         return self.last_caught_up_ms
 
     def is_caught_up(self, leader_end_offset: int, now_ms: int, lag_max_ms: int) -> bool:
-        """At the leader's end, or there at some time within `replica.lag.time.max.ms`."""
+        """Return whether it was at the leader's end at some time within
+        `replica.lag.time.max.ms`.
+        """
         return self.log_end_offset == leader_end_offset or now_ms - self.caught_up_ms <= lag_max_ms
 
     # ---- the session

@@ -1,4 +1,4 @@
-"""A follower's fetch session, as the replicas' leader sees it: what its next answer must look at.
+"""A follower's fetch session on the leader: which partitions its next answer has to read.
 
     dirty    asked for the first time or anew, appended to, another high watermark, log start, ISR
              or epoch since the last answer; behind; refused                 read for every answer
@@ -32,7 +32,7 @@ NOBODY = (-1, -1)
 
 
 class FollowerSession:
-    """See the module."""
+    """The fetch session of one follower."""
 
     __slots__ = ("_broker", "_woken", "dirty", "has_news", "last_fetch_ms")
 

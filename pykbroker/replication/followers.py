@@ -13,7 +13,7 @@ from pykbroker.replication.follower_progress import FollowerProgress
 
 
 class Followers(dict[int, FollowerProgress]):
-    """See the module."""
+    """The followers of the partitions that this node leads."""
 
     __slots__ = ()
 

@@ -1,15 +1,15 @@
-"""Which partitions this node hosts: follows the metadata image, makes and drops their logs.
+"""The partitions that this node hosts: follows the metadata image, creates and deletes their logs.
 
-    image: this node among the replicas    not hosted -> log found on disk or made, partition made
+    image: this node among the replicas    not hosted -> log opened or created, partition created
                                            hosted     -> new role, ISR, epochs
     image: no longer among them, deleted   hosted     -> log deleted
-    disk: a log that no image knows        at the first image -> set aside as `-stray`
+    disk: a log that is in no image        at the first image -> set aside as `-stray`
 
 State: the partitions by topic name and number, the last image.
 In:  `apply`, `on_broker_config`. Out: the partitions that changed, with their effects.
-Invariants: a change is taken in partition by partition, and others may run in between; a topic that
-was deleted and made again in one delta gets a new log; a partition whose
-directory failed stays, offline, until its topic is deleted.
+Invariants: a change is applied partition by partition, and other work may run in between; a topic
+that was deleted and recreated in one delta gets a new log; a partition whose directory failed stays
+offline until its topic is deleted.
 Source: `ReplicaManager.applyDelta`, `BrokerMetadataPublisher`, KAFKA-15605 (stray logs).
 """
 
@@ -44,7 +44,7 @@ Touched = list[tuple[Partition, list[Effect] | None]]
 
 
 class Hosting:
-    """See the module's text."""
+    """The partitions that this node hosts."""
 
     def __init__(self, node_id: int, log_manager: LogManager, config: BrokerConfig) -> None:
         self.image = MetadataImage()
@@ -55,15 +55,15 @@ class Hosting:
         self._config = config
         self._lag_max_ms = config.replica_lag_time_max_ms
         self._loaded = False
-        self._are_new = False  # partitions without a log: made just now, or missing since the start
-        self.offline: set[tuple[str, int]] = set()  # ours, but their log could not be made
-        self.placed: dict[tuple[bytes, int], bytes] = {}  # where the controller does not know it
+        self._are_new = False  # partitions without a log: just created, or missing since the start
+        self.offline: set[tuple[str, int]] = set()  # their log could not be created
+        self.placed: dict[tuple[bytes, int], bytes] = {}  # if the controller does not know it
         self.lost: list[TopicPartition] = []  # of directories that failed; the manager takes them
 
     def apply(
         self, delta: MetadataDelta, image: MetadataImage, now_ms: int
     ) -> Iterator[tuple[Partition, list[Effect] | None]]:
-        """Follow `image`; `delta` says what differs from the one before.
+        """Apply `image`; `delta` contains the changes since the previous one.
 
         Each partition is changed when it is asked for: the caller carries out the effects of one
         before the next one changes.
@@ -92,7 +92,7 @@ class Hosting:
                     yield partition, []
 
     def on_broker_config(self, config: BrokerConfig) -> None:
-        """Topics take what they do not set themselves from the broker's configuration."""
+        """Apply a new broker configuration, from which topics inherit."""
         self._config = config
         for name in self.by_name:
             self._update_topic_config(name)
@@ -158,10 +158,10 @@ class Hosting:
             self.offline.add(topic_partition)
             self._on_failure(failure)
             if registration.directory_of(self._node_id) == UNASSIGNED_DIRECTORY:
-                # The controller cannot know that the replica is in the directory that is offline.
+                # The controller cannot know that the replica is in an offline directory.
                 self.placed[topic.id, number] = LOST_DIRECTORY
             return None
-        except PartitionUnidentified:  # the start has told of it
+        except PartitionUnidentified:  # already logged at startup
             self.offline.add(topic_partition)
             return None
         self.offline.discard(topic_partition)
@@ -204,7 +204,7 @@ class Hosting:
         assigned = registration.directories[registration.replicas.index(self._node_id)]
         directory = self._log_manager.directory_by_id(assigned)
         path = None if directory is None else directory.path
-        # It stays offline over every change of its registration: its log is somewhere.
+        # It stays offline over all changes of its registration, because its log exists somewhere.
         is_new = self._are_new and topic_partition not in self.offline
         while True:
             try:
@@ -214,7 +214,7 @@ class Hosting:
             except LogDirFailure as failure:
                 if path is not None or not is_new or not self._is_another_online(failure):
                     raise
-                self._on_failure(failure)  # and the log is made in the next (getOrCreateLog)
+                self._on_failure(failure)  # and the log is created in the next (getOrCreateLog)
 
     def _is_another_online(self, failure: LogDirFailure) -> bool:
         return any(
@@ -249,7 +249,7 @@ class Hosting:
         touched.append((partition, None))
 
     def _set_strays_aside(self, image: MetadataImage) -> None:
-        """Logs of the last run that this node should not have any more (KAFKA-15605)."""
+        """Set aside logs of the last run that no longer belong to this node (KAFKA-15605)."""
         for log in list(self._log_manager.logs()):
             topic_partition = log.topic_partition
             topic = image.topics_by_id.get(log.topic_id or b"")
@@ -257,5 +257,5 @@ class Hosting:
                 None if topic is None else topic.partitions.get(topic_partition.partition)
             )
             if registration is None or self._node_id not in registration.replicas:
-                _log.warning("%s is no partition of this node: set aside", topic_partition)
+                _log.warning("%s does not belong to this node: set aside", topic_partition)
                 self._log_manager.make_stray(topic_partition)

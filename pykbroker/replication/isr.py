@@ -1,14 +1,14 @@
-"""The in-sync replicas of a partition, as its leader sees them.
+"""The in-sync replicas of a partition, as seen by its leader.
 
-A leader that wants to add a replica has to ask the controller (AlterPartition) and must not wait
-for the answer before it holds back the high watermark: until the answer comes, the replica counts
-for the *maximal* set. A removal works the other way round: the replica counts until it is confirmed
-out. (KIP-497, `PartitionState.java`.)
+A leader that wants to add a replica has to ask the controller (AlterPartition), and must hold back
+the high watermark even before the answer: until then, the replica counts for the *maximal* set. A
+removal works the other way round: the replica counts until its removal is confirmed. (KIP-497,
+`PartitionState.java`.)
 
               members {1, 2}, adding {3}        members {1, 2}, removing {2}
     maximal   {1, 2, 3}                         {1, 2}
 
-State: the confirmed members, a change that is proposed and not yet confirmed.
+State: the confirmed members, and a proposed change that is not yet confirmed.
 Invariants: `members` is a subset of `maximal`; at most one change is in flight.
 """
 
@@ -62,20 +62,20 @@ class IsrState:
         return IsrState(self.members)
 
     def propose_adding(self, replica: int) -> IsrState:
-        """Ask for `replica` to come in. ValueError while another change is in flight."""
+        """Propose to add `replica`. Raises ValueError while another change is in flight."""
         if self.change_in_flight:
-            raise ValueError("an ISR change is in flight already")
+            raise ValueError("an ISR change is already in flight")
         return IsrState(self.members, adding=frozenset((replica,)))
 
     def propose_removing(self, replicas: frozenset[int]) -> IsrState:
-        """Ask for `replicas` to go out. ValueError while another change is in flight."""
+        """Propose to remove `replicas`. Raises ValueError while another change is in flight."""
         if self.change_in_flight:
-            raise ValueError("an ISR change is in flight already")
+            raise ValueError("an ISR change is already in flight")
         return IsrState(self.members, removing=replicas & self.members)
 
 
 def effective_min_isr(min_insync_replicas: int, replica_count: int) -> int:
-    """`min.insync.replicas`, but never more than the replicas there are (KIP-966)."""
+    """Return `min.insync.replicas`, but never more than the number of replicas (KIP-966)."""
     return min(min_insync_replicas, replica_count)
 
 
@@ -86,7 +86,9 @@ def out_of_sync(
     now_ms: int,
     lag_max_ms: int,
 ) -> frozenset[int]:
-    """Members that were not at the leader's end for `lag_max_ms`: stuck or too slow."""
+    """Return the members that were not at the leader's end within `lag_max_ms`:
+    stuck or too slow.
+    """
     return frozenset(
         follower.replica_id
         for follower in followers

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class IsrCheckDriver:
-    """See the module's text."""
+    """Checks in-sync replicas by a timer."""
 
     def __init__(
         self,
@@ -32,11 +32,11 @@ class IsrCheckDriver:
         self._timer: Timer | None = None
 
     def start(self) -> None:
-        """Check from now on."""
+        """Start checking."""
         self._timer = self._scheduler.call_later(self._interval_ms, self._check)
 
     def close(self) -> None:
-        """Check no more."""
+        """Stop checking."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -1,4 +1,4 @@
-"""ListOffsets as a follower asks it: where its leader's logs begin and end.
+"""ListOffsets for a follower: where its leader's logs begin and end.
 
 In:  partitions with the leader epoch that the follower knows. Out: error code and offset of each.
 Source: `RemoteLeaderEndPoint.fetchOffset`.
@@ -29,7 +29,7 @@ async def leader_offsets(
     asked: Iterable[tuple[TopicPartition, int]],
     timestamp: int,
 ) -> dict[TopicPartition, tuple[int, int]]:
-    """(error code, offset) of each partition that the leader answered for; KafkaError: none."""
+    """Return (error code, offset) of each answered partition, or a KafkaError."""
     topics: dict[str, ListOffsetsTopic] = {}
     for topic_partition, leader_epoch in asked:
         name, index = topic_partition

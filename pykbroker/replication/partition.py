@@ -1,7 +1,7 @@
 """One partition of this node: its role, in-sync replicas, high watermark and log.
 
 State: the last registration from the metadata image (replicas, leader, epochs), the ISR with the
-change that the controller has not answered yet, the followers' progress (as leader), the high
+change that the controller has not yet answered, the followers' progress (as leader), the high
 watermark, and the log, a synchronous store.
 In:  `step(event, now_ms)` for what the cluster does; `append_as_leader`, `on_written`, `read`, ...
      for what clients do (plain calls: the hot path).
@@ -165,12 +165,12 @@ class Partition:
                 assert_never(event)
 
     def next_deadline_ms(self) -> int | None:
-        """When to step with `IsrCheckDue`; None while this node leads no followers."""
+        """Return when to step with `IsrCheckDue`; None while this node leads no followers."""
         return self._isr_check_ms
 
     def _assigned(self, event: PartitionAssigned, now_ms: int) -> list[Effect]:
         if event.partition_epoch < self.partition_epoch:
-            return []  # we know better already, from an AlterPartition answer
+            return []  # already known from an AlterPartition answer
         effects: list[Effect] = []
         was_leader, old_epoch = self.is_leader, self.leader_epoch
         self.partition_epoch = event.partition_epoch
@@ -322,7 +322,7 @@ class Partition:
         self.refresh_config()
 
     def refresh_config(self) -> None:
-        """Cache what appends ask for, after a change of the configuration or of the replicas."""
+        """Cache the values for appends, after a change of the configuration or of the replicas."""
         self._min_isr = effective_min_isr(
             self.log.config.min_insync_replicas, max(1, len(self.replicas))
         )
@@ -352,7 +352,7 @@ class Partition:
     ) -> AppendOutcome:
         """Validate (unless it is `checked`), assign offsets, queue; `on_written` does the rest.
 
-        KafkaError: NOT_LEADER_OR_FOLLOWER, or NOT_ENOUGH_REPLICAS when acks is -1.
+        Raises KafkaError: NOT_LEADER_OR_FOLLOWER, or NOT_ENOUGH_REPLICAS if acks is -1.
         """
         if not self.is_leader:
             raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
@@ -367,16 +367,16 @@ class Partition:
         )
 
     def may_append(self, acks: int) -> bool:
-        """Whether `append_as_leader` would not refuse for what this partition is."""
+        """Return whether the state of this partition allows `append_as_leader`."""
         return self.is_leader and (acks != ACKS_ALL or self._in_sync >= self._min_isr)
 
     @property
     def is_lone(self) -> bool:
-        """Whether what is written is committed: no other replica has a say."""
+        """Whether written records are committed, because there is no other replica."""
         return self._only_replica and self._in_sync >= self._min_isr
 
     def on_written(self, now_ms: int) -> bool:
-        """The queued appends are in the log: True when the high watermark moved."""
+        """Handle that queued appends are written; return True if the high watermark moved."""
         if self.is_lone:
             moved = self.log.log_end_offset > self.high_watermark
             if moved:
@@ -435,7 +435,7 @@ class Partition:
         return self.check_epoch(current_leader_epoch, leader_only)
 
     def bound(self, isolation: int) -> int:
-        """The exclusive end of what a reader of this isolation may see."""
+        """Return the exclusive end of what a reader with this isolation may see."""
         if isolation == READ_UNCOMMITTED:
             return self.high_watermark
         if isolation == READ_COMMITTED:
@@ -445,20 +445,20 @@ class Partition:
     def check_follower(self, replica_id: int, broker_epoch: int, current_leader_epoch: int) -> int:
         """Return the error code of a fetch by `replica_id` as a follower; 0 when it may fetch.
 
-        Only an assigned replica may, and not with the broker epoch of an earlier life.
+        Only an assigned replica may, and not with the broker epoch of an earlier incarnation.
         """
         if replica_id in self.followers:
             if self._brokers.is_stale(replica_id, broker_epoch):
                 return int(ErrorCode.NOT_LEADER_OR_FOLLOWER)
             return 0
         if current_leader_epoch >= 0:
-            return int(ErrorCode.UNKNOWN_LEADER_EPOCH)  # it retries until we know of it
+            return int(ErrorCode.UNKNOWN_LEADER_EPOCH)  # it retries until this node knows of it
         return int(ErrorCode.NOT_LEADER_OR_FOLLOWER)
 
     def end_offset_for_epoch(
         self, current_leader_epoch: int, leader_epoch: int
     ) -> tuple[int, int, int]:
-        """(error code, epoch, end offset) for OffsetForLeaderEpoch; -1, -1 when unknown."""
+        """Return (error code, epoch, end offset) for OffsetForLeaderEpoch; -1, -1 if unknown."""
         code = self.check_exact_epoch(current_leader_epoch, leader_only=True)
         if code:
             return code, -1, -1
@@ -468,7 +468,7 @@ class Partition:
     # ---- records going away
 
     def delete_records(self, offset: int) -> int:
-        """Move the log start to `offset` (-1: the high watermark); the offset that was meant.
+        """Move the log start to `offset` (-1: the high watermark); return the resulting offset.
 
         KafkaError: NOT_LEADER_OR_FOLLOWER, POLICY_VIOLATION (compacted only), OFFSET_OUT_OF_RANGE.
         """

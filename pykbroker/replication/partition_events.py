@@ -1,4 +1,4 @@
-"""The events that a partition accepts and the effects that it asks its driver for.
+"""The events that a partition accepts, and the effects that its driver carries out.
 
 The closed list of events and effects of `Partition.step`; appends, reads and followers' fetches,
 the hot paths, are plain calls of the same class.
@@ -24,7 +24,7 @@ class PartitionAssigned:
 
 @dataclass(slots=True, frozen=True)
 class IsrCheckDue:
-    """The time of `next_deadline_ms` has come."""
+    """The time of `next_deadline_ms` has been reached."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -40,7 +40,7 @@ class ProposalAccepted:
 
 @dataclass(slots=True, frozen=True)
 class ProposalRefused:
-    """The controller refused `proposal` with an error code."""
+    """The controller rejected `proposal` with an error code."""
 
     proposal: ProposeIsr
     code: int
@@ -59,7 +59,7 @@ class BecameLeader:
 
 @dataclass(slots=True, frozen=True)
 class BecameFollower:
-    """Another node leads (-1: none): follow it, and end what waits for a leader here."""
+    """Another node leads (-1: none): follow it, and end operations that wait for a leader here."""
 
     leader: int
     leader_epoch: int

@@ -1,10 +1,10 @@
-"""Which replica a consumer should read a partition from (KIP-392).
+"""Selects the replica from which a consumer should read a partition (KIP-392).
 
 In:  a partition that this node leads, the consumer's rack, the offset it wants. Out: a broker id.
 
-The leader where it is in the consumer's rack, or nobody else is; else the in-sync follower of that
-rack that has come furthest. A follower has to have the offset, and to be reachable on the listener
-that the consumer uses. Replicas that are not in sync might never let the consumer reach the end.
+The leader is selected if it is in the consumer's rack or no other replica is; otherwise the most
+advanced in-sync follower of that rack. A follower must have the offset, and be reachable on the
+consumer's listener. Replicas that are not in sync might never let the consumer reach the end.
 Source: Kafka's `ReplicaManager.findPreferredReadReplica`, `RackAwareReplicaSelector.java`.
 """
 
@@ -22,7 +22,7 @@ THE_LEADER = -1
 
 
 class RackAwareSelector:
-    """The choice for one fetch; `rack` is the consumer's, and not empty."""
+    """The selector for one fetch; `rack` is that of the consumer, and not empty."""
 
     __slots__ = ("_image", "_listener", "_node_id", "_rack")
 
@@ -33,7 +33,9 @@ class RackAwareSelector:
         self._listener = listener
 
     def choose(self, partition: Partition, offset: int) -> int:
-        """The id of a follower to read from; -1: from the leader, or this node is not it."""
+        """Return the id of a follower to read from; -1: read from the leader,
+        or this node is not the leader.
+        """
         if not partition.is_leader:
             return THE_LEADER
         leader = self._image.brokers.get(self._node_id)

@@ -62,7 +62,7 @@ NOT_ATTEMPTED = int(ErrorCode.OPERATION_NOT_ATTEMPTED)
 
 
 class IsrProposals(Protocol):
-    """The way to the controller for changes of in-sync replicas."""
+    """Sends changes of in-sync replicas to the controller."""
 
     def submit(self, partition: Partition, proposal: ProposeIsr) -> None:
         """Send `proposal`; the answer arrives as a step of the partition."""
@@ -72,21 +72,21 @@ class Following(Protocol):
     """The fetchers of this node's followers."""
 
     def follow(self, partition: Partition) -> None:
-        """Fetch from the leader that the partition has now."""
+        """Fetch from the partition's current leader."""
 
     def leave(self, partition: Partition) -> None:
-        """Stop fetching; nothing happens when the partition is not fetched."""
+        """Stop fetching; does nothing if the partition is not fetched."""
 
 
 class AwaitsTurn(Protocol):
-    """Who has queued something, and wants to know when it is written."""
+    """An operation that has queued something and waits until it is written."""
 
     def on_turn_written(self, failed: Container[Partition]) -> DelayedProduce | None:
         """The turn's writes are done, those of `failed` in vain; what has to wait longer."""
 
 
 class ReplicaManager:
-    """See the module's text."""
+    """All partitions of this node: hosting, appends and the end of each turn."""
 
     def __init__(
         self,
@@ -117,9 +117,9 @@ class ReplicaManager:
         self._following: Following | None = None
 
     def connect(self, proposals: IsrProposals, following: Following) -> None:
-        """Name the drivers of this node's replication, before the first image.
+        """Set the drivers of this node's replication, before the first image.
 
-        Without them a change of the in-sync replicas is not attempted, and followers stand still.
+        Without them the in-sync replicas do not change, and followers do not fetch.
         """
         self._proposals = proposals
         self._following = following
@@ -132,7 +132,7 @@ class ReplicaManager:
         return self.hosting.image
 
     def apply(self, delta: MetadataDelta, image: MetadataImage, now_ms: int) -> None:
-        """Publisher step: make, change and drop partitions as `delta` says."""
+        """Publisher step: create, change and drop partitions according to `delta`."""
         for partition, effects in self.hosting.apply(delta, image, now_ms):
             if effects is None:
                 self._lose(partition)
@@ -149,11 +149,11 @@ class ReplicaManager:
             self._check_directories()
 
     def on_broker_config(self, config: BrokerConfig) -> None:
-        """The broker's (dynamic) configuration changed: topics inherit from it."""
+        """Apply a changed (dynamic) broker configuration, from which topics inherit."""
         self.hosting.on_broker_config(config)
 
     def _tell_placed(self) -> None:
-        """The controller must know which replicas a failing log directory takes with it."""
+        """Report log directories to the controller, which must know the replicas in each."""
         if self.hosting.placed:
             placed, self.hosting.placed = self.hosting.placed, {}
             if self._on_placed is not None:
@@ -167,12 +167,12 @@ class ReplicaManager:
         return None if partitions is None else partitions.get(index)
 
     def topic_name(self, topic_id: bytes) -> str | None:
-        """The name of the topic with this id in the image."""
+        """Return the name of the topic with this id in the image."""
         topic = self.hosting.image.topics_by_id.get(topic_id)
         return None if topic is None else topic.name
 
     def lookup(self, topic: str, index: int) -> Partition | int:
-        """The partition, or the error code of a request for it."""
+        """Return the partition, or the error code for a request for it."""
         partitions = self.hosting.by_name.get(topic)
         partition = None if partitions is None else partitions.get(index)
         if partition is not None and partition.hosted:
@@ -208,12 +208,12 @@ class ReplicaManager:
         return found
 
     def partitions(self) -> Iterator[Partition]:
-        """Every partition that this node hosts, offline directories included."""
+        """Return every partition that this node hosts, including those in offline directories."""
         for by_index in self.hosting.by_name.values():
             yield from by_index.values()
 
     def high_watermarks(self) -> dict[TopicPartition, int]:
-        """For the replication-offset-checkpoint files (the log manager splits by directory)."""
+        """Return the high watermarks for the replication-offset-checkpoint files."""
         return {p.topic_partition: p.high_watermark for p in self.partitions() if p.hosted}
 
     # ---- appends
@@ -246,12 +246,12 @@ class ReplicaManager:
         return outcome
 
     def queue_plain(self, partition: Partition, records: memoryview, plain: PlainBatch) -> int:
-        """Queue a batch that its log has checked (`check_plain`); its base offset."""
+        """Queue a batch that its log has checked (`check_plain`); return its base offset."""
         self._dirty[partition] = None
         return partition.log.queue_plain(records, plain)
 
     def await_turn(self, waiting: AwaitsTurn) -> None:
-        """Tell `waiting` when this turn's writes are done."""
+        """Notify `waiting` when this turn's writes are done."""
         self._turn_waiting.append(waiting)
 
     def queue_as_coordinator(
@@ -304,20 +304,17 @@ class ReplicaManager:
             return AppendOutcome(error=refusal.code, error_message=refusal.message)
 
     def watch(self, topic_partition: TopicPartition, listener: PartitionListener) -> None:
-        """Tell `listener` of the partition's high watermark and of lost appends."""
+        """Notify `listener` of the partition's high watermark and of lost appends."""
         self.watchers.watch(topic_partition, listener)
 
     def unwatch(self, topic_partition: TopicPartition, listener: PartitionListener) -> None:
-        """Stop telling `listener`; nothing happens when it did not watch."""
+        """Stop notifying `listener`; does nothing if it did not watch."""
         self.watchers.unwatch(topic_partition, listener)
 
     # ---- the end of a turn
 
     def end_turn(self, now_ms: int) -> bool:
-        """Write what was queued, move log ends and high watermarks, answer what waited for it.
-
-        Return whether more was queued meanwhile, by what was answered: it needs another end.
-        """
+        """Write what was queued and answer what waited; True if that queued more to write."""
         dirty = self._dirty
         waiting = self._turn_waiting
         if not dirty and not waiting:
@@ -404,12 +401,12 @@ class ReplicaManager:
             self._carry_out(partition, effects, now_ms)
 
     def step(self, partition: Partition, event: Event, now_ms: int) -> None:
-        """Give `event` to a partition and carry out what it asks for."""
+        """Pass `event` to a partition and carry out its effects."""
         if partition.hosted:
             self._carry_out(partition, partition.step(event, now_ms), now_ms)
 
     def next_deadline_ms(self) -> int | None:
-        """When to call `advance` next; None while no partition led here has followers."""
+        """Return when to call `advance` next; None while no partition led here has followers."""
         deadlines = (partition.next_deadline_ms() for partition in self._with_followers)
         return min((at for at in deadlines if at is not None), default=None)
 
@@ -444,7 +441,7 @@ class ReplicaManager:
                     assert_never(effect)
 
     def on_high_watermark_moved(self, partition: Partition) -> None:
-        """Complete what waits for the high watermark of `partition`."""
+        """Complete the operations that wait for the high watermark of `partition`."""
         self.watchers.on_committed((partition,))
 
     def _on_log_start(self, log: PartitionLog) -> None:
@@ -454,7 +451,7 @@ class ReplicaManager:
             partition.followers.touch()
 
     def _on_log_moved(self, topic_partition: TopicPartition, log: PartitionLog) -> None:
-        """The partition's log is another one now, with the same records in another directory."""
+        """Replace the log of a partition, which was moved to another directory."""
         partition = self.find(*topic_partition)
         if partition is not None:
             partition.log = log
@@ -469,7 +466,7 @@ class ReplicaManager:
     def on_directory_failure(
         self, failure: LogDirFailure, dirty: Container[Partition] = ()
     ) -> None:
-        """A log directory failed: its partitions go offline, what they had queued is lost."""
+        """Take the partitions of a failed log directory offline; their queued appends are lost."""
         self._retire(self._log_manager.on_dir_failure(failure.directory, failure), dirty)
         self._check_directories()
 

@@ -1,12 +1,12 @@
-"""Where two logs diverge, as the leader tells it, and where the follower cuts its log then.
+"""Where two logs diverge according to the leader, and where the follower then truncates its log.
 
     leader     epoch 1: 0..4   epoch 3: 5..9
     follower   epoch 1: 0..6   epoch 2: 7..8    fetches 9 after epoch 2
     answer     the leader has no epoch 2; its largest one below is 1, which ends at 5
     cut        epoch 1 ends at 7 here and at 5 there: cut at 5
 
-The largest epoch that both know may be lower still: the follower then cuts what it has above that
-epoch and fetches again; each round drops one epoch of the follower (KIP-101, KIP-279, KIP-595).
+The largest common epoch may be even lower: the follower then truncates what it has above that epoch
+and fetches again; each round drops one epoch of the follower (KIP-101, KIP-279, KIP-595).
 
 In:  `diverging_epoch`: the leader's log, the follower's fetch. Out: an epoch and its end offset.
      `truncation_for`: these, the follower's log. Out: the offset to cut at.
@@ -24,7 +24,7 @@ UNDEFINED_OFFSET = -1
 
 
 class EpochedLog(Protocol):
-    """What is asked of either log."""
+    """The queries to either log."""
 
     @property
     def log_start_offset(self) -> int: ...
@@ -33,11 +33,11 @@ class EpochedLog(Protocol):
     def log_end_offset(self) -> int: ...
 
     def end_offset_for_epoch(self, leader_epoch: int) -> tuple[int, int]:
-        """(the largest epoch not above, where it ends); (-1, -1) when unknown."""
+        """Return (the largest epoch not above `epoch`, its end offset); (-1, -1) if unknown."""
 
 
 class Truncation(NamedTuple):
-    """Cut the log at `offset`. Not final: the next fetch may name a lower epoch."""
+    """Truncate the log at `offset`. If not final, the next fetch may name a lower epoch."""
 
     offset: int
     is_final: bool
@@ -46,9 +46,9 @@ class Truncation(NamedTuple):
 def diverging_epoch(
     log: EpochedLog, last_fetched_epoch: int, fetch_offset: int
 ) -> tuple[int, int] | None:
-    """(epoch, end offset) when the fetcher's log is not a prefix of `log` (KIP-595), or None.
+    """Return (epoch, end offset) if the fetcher's log is not a prefix of `log` (KIP-595), or None.
 
-    KafkaError(OFFSET_OUT_OF_RANGE) when the log cannot tell, or starts after `fetch_offset`.
+    Raises KafkaError(OFFSET_OUT_OF_RANGE) if the log cannot tell, or starts after `fetch_offset`.
     """
     epoch, end_offset = log.end_offset_for_epoch(last_fetched_epoch)
     if epoch < 0 or end_offset < 0 or fetch_offset < log.log_start_offset:
@@ -61,7 +61,7 @@ def diverging_epoch(
 def truncation_for(
     leader_epoch: int, leader_end_offset: int, fetch_offset: int, log: EpochedLog
 ) -> Truncation:
-    """Return where to cut a log that fetched `fetch_offset` and got a diverging epoch."""
+    """Return where to truncate a log that fetched `fetch_offset` and received a diverging epoch."""
     if leader_end_offset == UNDEFINED_OFFSET:
         return Truncation(fetch_offset, True)
     end_offset = log.log_end_offset
@@ -69,7 +69,7 @@ def truncation_for(
         return Truncation(min(leader_end_offset, end_offset), True)
     own_epoch, own_end_offset = log.end_offset_for_epoch(leader_epoch)
     if own_end_offset == UNDEFINED_OFFSET:
-        # All that this log knows is above the leader's epoch.
+        # All epochs of this log are above the leader's epoch.
         return Truncation(min(leader_end_offset, end_offset), True)
     if own_epoch != leader_epoch:
         return Truncation(min(own_end_offset, end_offset), False)

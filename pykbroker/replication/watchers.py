@@ -1,4 +1,4 @@
-"""Who waits for what happens to the partitions of this node, and is told of it.
+"""The waiting operations of this node's partitions, and the listeners to notify.
 
     the high watermark moved    produces, coordinators; consumers' polls
     the log grew                followers: in a session, or each fetch by itself
@@ -30,11 +30,11 @@ class PartitionListener(Protocol):
         """Everything before `high_watermark` is committed."""
 
     def on_failed(self, topic_partition: TopicPartition, code: int) -> None:
-        """What was queued and not committed is lost, or will never be known."""
+        """Queued and uncommitted records are lost, or their outcome is unknown."""
 
 
 class Watchers:
-    """See the module."""
+    """Notifies the operations and listeners that wait for changes of partitions."""
 
     __slots__ = ("_listeners", "_purgatory", "_watched", "woken", "written")
 

@@ -28,7 +28,7 @@ AT_ONCE = 200
 
 
 def handle(services: BrokerServices, request: Request) -> Outcome:
-    """Hand over to the group's coordinator, older versions as a batch of one."""
+    """Pass the request to the group's coordinator, older versions as a batch of one."""
     message: LeaveGroupRequest = request.message
     if request.api_version >= BATCHED_FROM:
         if len(message.members) > AT_ONCE:
@@ -41,7 +41,7 @@ def handle(services: BrokerServices, request: Request) -> Outcome:
 
 
 def _in_pieces(services: BrokerServices, message: LeaveGroupRequest) -> Outcome:
-    """Very many members, some at a time; the first error of the whole request counts."""
+    """Remove very many members in portions; the first error of the whole request counts."""
     parts = []
     for first in range(0, len(message.members), AT_ONCE):
         services.breathe()

@@ -70,7 +70,7 @@ def error_reply(request: Request, code: int, message: str | None) -> OffsetCommi
 def prepare(
     services: BrokerServices, request: Request, answer: Answer
 ) -> PreparedOffsetCommit | None:
-    """For more requests like this one."""
+    """Prepare for more requests like this one."""
     return prepare_with(partial(handle, services), request, answer)
 
 

@@ -108,7 +108,7 @@ def _asked_groups(
 def _batched_group(
     message: OffsetFetchRequest, breathe: Breathe = go_on
 ) -> OffsetFetchRequestGroup:
-    """A request of versions 1 to 7 in the form of version 8."""
+    """Return a request of versions 1 to 7 in the form of version 8."""
     topics = None
     if message.topics is not None:
         topics = [

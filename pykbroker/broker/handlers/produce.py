@@ -104,7 +104,7 @@ def handle(services: BrokerServices, request: Request) -> Outcome:
 
 
 def is_heavy(request: Request, breathe: Breathe | None = None) -> bool:
-    """Whether its batches have to be looked at before they are appended: see `check_ahead`."""
+    """Return whether its batches have to be checked before they are appended: see `check_ahead`."""
     is_large = len(request.frame) >= HEAVY_RECOMPRESSED_BYTES
     return is_large or has_compressed_batch(request.message, breathe)
 

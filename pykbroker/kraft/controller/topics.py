@@ -327,7 +327,7 @@ def _asked_topics(
             response.responses.append(_not_deleted(name, topic_id, fault))
         else:
             (by_id if name is None else by_name).append(key)
-    # By name after by id, so that a name that was given by id too is the one refused.
+    # Names after ids, so that a name that was also given by id is the one that is rejected.
     by_id += by_name
     return by_id
 

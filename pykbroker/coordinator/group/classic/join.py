@@ -263,7 +263,7 @@ def _persist_replacement(
     settings = step.settings  # the step holds the decision, and that holds `undo`
 
     def undo(code: int, now_ms: int) -> ShardDecision:
-        """The record was refused: the old member id counts again."""
+        """Restore the old member id, because the record was rejected."""
         back = Step(settings, now_ms)
         cancel_session(back, group, member)
         restored = group.replace_static(member.member_id, old.member_id)

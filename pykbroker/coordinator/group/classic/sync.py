@@ -76,7 +76,7 @@ def _park(step: Step, group: ClassicGroup, request: SyncGroupRequest, caller: Ha
     settings = step.settings  # the step holds the decision, and that holds `undo`
 
     def undo(code: int, now_ms: int) -> ShardDecision:
-        """The record was refused (its callers are told): rebalance again."""
+        """Rebalance again, because the record was rejected (its callers receive an error)."""
         return restart_after_refusal(Step(settings, now_ms), group, generation)
 
     step.decision.undo = undo
