@@ -131,7 +131,7 @@ def is_unchanged(partition: Partition, asked: FetchPartition) -> bool:
     return (
         asked.fetch_offset == high_watermark
         and asked.sent_high_watermark == high_watermark
-        and asked.sent_log_start_offset == partition.log.log_start_offset
+        and asked.sent_log_start_offset == partition.log.local.log_start_offset
         and partition.is_leader
         and (asked.current_leader_epoch == leader_epoch or asked.current_leader_epoch == -1)
         and (asked.last_fetched_epoch == leader_epoch or asked.last_fetched_epoch == -1)
@@ -142,7 +142,7 @@ def is_follower_at_end(partition: Partition, replica_id: int, asked: FetchPartit
     """Does the follower have all of the log, and would a read say so? In doubt no: it is read."""
     leader_epoch = partition.leader_epoch
     return (
-        asked.fetch_offset == partition.log.log_end_offset
+        asked.fetch_offset == partition.log.local.log_end_offset
         and asked.current_leader_epoch == leader_epoch
         and asked.last_fetched_epoch in (leader_epoch, -1)
         and partition.is_leader
@@ -186,6 +186,7 @@ def read_partition(
     if code:
         return error_entry(asked.index, code)
     log = partition.log
+    local = log.local
     high_watermark = partition.high_watermark
     isolation = params.isolation
     committed_only = isolation == READ_COMMITTED
@@ -195,7 +196,7 @@ def read_partition(
         partition_index=asked.index,
         high_watermark=high_watermark,
         last_stable_offset=last_stable_offset,
-        log_start_offset=log.log_start_offset,
+        log_start_offset=local.log_start_offset,
         aborted_transactions=[] if committed_only else None,
         records=NO_RECORDS,
     )
@@ -210,14 +211,14 @@ def read_partition(
                 entry.diverging_epoch = EpochEndOffset(epoch=diverging[0], end_offset=diverging[1])
                 entry.aborted_transactions = None
                 return entry
-        if offset < log.log_start_offset or offset > log.log_end_offset:
+        if offset < local.log_start_offset or offset > local.log_end_offset:
             return error_entry(asked.index, int(ErrorCode.OFFSET_OUT_OF_RANGE))
         if isolation == READ_UNCOMMITTED:
             bound = high_watermark
         elif committed_only:
             bound = last_stable_offset
         else:
-            bound = log.log_end_offset
+            bound = local.log_end_offset
         if offset >= bound:
             return entry
         max_bytes = asked.max_bytes if asked.max_bytes < left_bytes else left_bytes

@@ -378,9 +378,9 @@ class Partition:
     def on_written(self, now_ms: int) -> bool:
         """Handle that queued appends are written; return True if the high watermark moved."""
         if self.is_lone:
-            moved = self.log.log_end_offset > self.high_watermark
+            moved = self.log.local.log_end_offset > self.high_watermark
             if moved:
-                self.high_watermark = self.log.log_end_offset
+                self.high_watermark = self.log.local.log_end_offset
             return moved
         self.followers.wake()
         return self._move_high_watermark(now_ms)

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from pykbroker.kraft.delta import MetadataDelta
     from pykbroker.kraft.image import MetadataImage
     from pykbroker.log.directories.log_manager import LogManager
-    from pykbroker.log.partition.log_appending import PlainBatch
+    from pykbroker.log.partition.log_appender import PlainBatch
     from pykbroker.log.producers.verification import VerificationGuard
     from pykbroker.log.validation.batch_validation import ValidationOutcome
     from pykbroker.purgatory import Purgatory
@@ -248,7 +248,7 @@ class ReplicaManager:
     def queue_plain(self, partition: Partition, records: memoryview, plain: PlainBatch) -> int:
         """Queue a batch that its log has checked (`check_plain`); return its base offset."""
         self._dirty[partition] = None
-        return partition.log.queue_plain(records, plain)
+        return partition.log.appender.queue_plain(records, plain, partition.leader_epoch)
 
     def await_turn(self, waiting: AwaitsTurn) -> None:
         """Notify `waiting` when this turn's writes are done."""
@@ -269,7 +269,7 @@ class ReplicaManager:
         ):
             return None
         records = memoryview(batch)
-        plain = partition.log.check_plain(records, leader_epoch, now_ms)
+        plain = partition.log.appender.check_plain(records, leader_epoch, now_ms)
         if plain is None:
             return None
         base_offset = self.queue_plain(partition, records, plain)

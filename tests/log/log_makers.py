@@ -8,7 +8,7 @@ from pykbroker.config import TopicConfig
 from pykbroker.environment.files import Files
 from pykbroker.log.partition.partition_log import PartitionLog
 from pykbroker.log.recovery.opening import open_log
-from pykbroker.protocol.record_batch import build_batch
+from pykbroker.protocol.record_batch import build_batch, iter_batches, iter_records
 from pykbroker.testing.world.memory_files import MemoryFiles
 from pykbroker.types import TopicPartition
 
@@ -75,3 +75,17 @@ def append(log: PartitionLog, *values: bytes, epoch: int = 0, timestamp: int = N
     assert outcome.error == 0, outcome.error_message
     log.write_pending()
     return outcome.base_offset
+
+
+def values_of(log: PartitionLog, offset: int = 0, max_bytes: int = 1 << 20) -> list[bytes | None]:
+    """All values from an offset on, read as a consumer would."""
+    found: list[bytes | None] = []
+    while offset < log.log_end_offset:
+        outcome = log.read(offset, max_bytes, log.log_end_offset)
+        assert outcome.slice is not None
+        for header, batch in iter_batches(outcome.slice.read(), partial_tail=True):
+            for record in iter_records(batch):
+                if record.offset >= offset:
+                    found.append(record.value)
+            offset = header.next_offset
+    return found

@@ -71,7 +71,7 @@ def test_side_by_side_batches_are_one_part_of_one_write(partition: Partition) ->
 
 
 def test_a_roll_between_side_by_side_batches(partition: Partition) -> None:
-    partition.log._segment_bytes = 150
+    partition.log.queue._segment_bytes = 150
     append(partition, 0, *((n, 3, 1) for n in range(5)))
     assert len(partition.log.segments) == 3
     assert [record[0] for record in contents(partition)] == [0, 1, 2, 3, 4]

@@ -4,8 +4,8 @@
 
 What is the same: client id, the limits of the whole request, isolation, the topic; and behind the
 partitions: nothing forgotten, no rack. What is read is in the page cache and little, and is read
-once, straight into the reply (`LogReading.read_small`). Everything else is the general path's: what
-has to wait, errors, larger or colder data, aborted transactions.
+once, straight into the reply (`PartitionLog.read_small`). Everything else is the general path's:
+what has to wait, errors, larger or colder data, aborted transactions.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ class PreparedFetch(PreparedRequest):
         log = partition.log
         high_watermark = partition.high_watermark
         last_stable_offset = log.last_stable_offset(high_watermark)
-        numbers += (high_watermark, last_stable_offset, log.log_start_offset)
+        numbers += (high_watermark, last_stable_offset, log.local.log_start_offset)
         committed_only = self._isolation == READ_COMMITTED
         bound = last_stable_offset if committed_only else high_watermark
         max_bytes = limit if limit < left_bytes else left_bytes

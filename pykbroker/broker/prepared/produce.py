@@ -33,7 +33,7 @@ from pykbroker.replication.partition import ACKS_ALL
 
 if TYPE_CHECKING:
     from pykbroker.broker.services import BrokerServices
-    from pykbroker.log.partition.log_appending import PlainBatch
+    from pykbroker.log.partition.log_appender import PlainBatch
     from pykbroker.network.request import PreparedConnection, Request
     from pykbroker.replication.delayed_produce import DelayedProduce
     from pykbroker.replication.partition import Partition
@@ -120,7 +120,7 @@ class PreparedProduce(PreparedRequest):
             ):
                 return MISSED
             records = view[begin:stop]
-            plain = partition.log.check_plain(records, partition.leader_epoch, now_ms)
+            plain = partition.log.appender.check_plain(records, partition.leader_epoch, now_ms)
             if plain is None:
                 return MISSED
             checked.append((partition, records, plain))
@@ -136,7 +136,7 @@ class PreparedProduce(PreparedRequest):
             base_offset = manager.queue_plain(partition, records, plain)
             count = plain[0] + 1
             appended.append((partition, base_offset + count))
-            numbers += (base_offset, partition.log.log_start_offset)
+            numbers += (base_offset, partition.log.local.log_start_offset)
             counters.bytes_in += len(records)
             counters.messages_in += count
         request = (frame, start, end)

@@ -139,7 +139,7 @@ class PendingProduce(DelayedProduce):
             index=index,
             base_offset=outcome.base_offset,
             log_append_time_ms=outcome.log_append_time_ms,
-            log_start_offset=partition.log.log_start_offset,
+            log_start_offset=partition.log.local.log_start_offset,
         )
         self.add(partition, outcome.last_offset + 1, reply)
         counters = services.counters

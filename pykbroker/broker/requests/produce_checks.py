@@ -112,15 +112,15 @@ def check_ahead(
             _, magic, attributes = batch_head(records)
             if magic != 2:
                 continue
-            log, wall_ms = partition.log, services.wall_ms()
+            appender, wall_ms = partition.log.appender, services.wall_ms()
             outcome = None
-            if not log.is_heavy(attributes, len(records)):
+            if not appender.is_heavy(attributes, len(records)):
                 if not attributes & CODEC_MASK:
                     continue
                 if len(checked) < MOST_LIGHT_BATCHES:
-                    outcome = log.validate_light(records, attributes, wall_ms)
+                    outcome = appender.validate_light(records, attributes, wall_ms)
             if outcome is None:
-                found[id(asked)] = partial(log.validate, records, wall_ms)
+                found[id(asked)] = partial(appender.validate, records, wall_ms)
             else:
                 checked[id(asked)] = outcome
     return found

@@ -259,7 +259,7 @@ class CleanerDriver:
         old = [by_base[base_offset] for base_offset in group["old"]]
         if any(s is log.active or s.size != sizes[s.base_offset] for s in old):
             return False  # truncated in the meantime
-        return replace_segments(log, old, group["new"], sync=False)
+        return replace_segments(log.local, old, group["new"], sync=False)
 
     def _is_in_place(self, log: PartitionLog) -> bool:
         """Return whether the log still exists and is not being moved to another directory."""

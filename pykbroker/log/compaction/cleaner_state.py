@@ -25,7 +25,6 @@ from pykbroker.types import TopicPartition
 
 if TYPE_CHECKING:
     from pykbroker.environment.files import Files
-    from pykbroker.log.partition.log_state import LogState
     from pykbroker.log.partition.partition_log import PartitionLog
     from pykbroker.log.segments.segment import Segment
 
@@ -197,7 +196,7 @@ def _identity(log: PartitionLog) -> tuple[bytes | None, int]:
     return log.topic_id, log.truncations
 
 
-def _ends_after(log: LogState, segment: Segment, offset: int) -> bool:
+def _ends_after(log: PartitionLog, segment: Segment, offset: int) -> bool:
     """Return whether the segment may hold offsets at or above `offset`."""
     following = log.segments.higher(segment.base_offset)
     return following is None or following.base_offset > offset

@@ -1,17 +1,10 @@
 """Deferred work of a node's logs: files to unlink after a delay, segments to fsync.
 
-<<<<<<< HEAD
 State: deletions with their delay and, once known, their due time; logs that rolled and have closed
 segments to sync.
-In:    `delete_later`, `rolled`. Out: `due_deletions(now_ms)`, `take_rolled()`.
-Invariants: nothing is deleted before its delay has passed; no entry is lost.
-=======
-State: deletions with their delay, and, once they have been dated, with their due time; logs that
-       rolled and have closed segments to sync.
 In:    `delete_later`, `rolled`, `log_start_moved`. Out: `due_deletions(now_ms)`, `take_rolled()`,
-       calls of `on_log_start`.
-Invariants: nothing is deleted before its delay has passed; nothing is forgotten.
->>>>>>> 5623eed (Look only at what changed in a follower's session)
+       calls of what `follow_log_starts` was given.
+Invariants: nothing is deleted before its delay has passed; no entry is lost.
 """
 
 from __future__ import annotations
@@ -31,14 +24,14 @@ class Deletion(NamedTuple):
 class Chores:
     """Deferred work, added by the logs and taken by the housekeeping driver."""
 
-    __slots__ = ("_dated", "_number", "_rolled", "_undated", "on_log_start")
+    __slots__ = ("_dated", "_number", "_on_log_start", "_rolled", "_undated")
 
     def __init__(self) -> None:
         self._undated: list[tuple[int, Deletion]] = []
         self._dated: list[tuple[int, int, Deletion]] = []
         self._rolled: dict[object, None] = {}
         self._number = 0
-        self.on_log_start: Callable[[Any], None] | None = None
+        self._on_log_start: Callable[[Any], None] | None = None
 
     def delete_later(
         self, paths: Sequence[str], delay_ms: int, *, is_directory: bool = False
@@ -65,10 +58,14 @@ class Chores:
     def rolled(self, log: object) -> None:
         self._rolled[log] = None
 
+    def follow_log_starts(self, moved: Callable[[Any], None]) -> None:
+        """Call `moved` with each log whose start offset has grown."""
+        self._on_log_start = moved
+
     def log_start_moved(self, log: object) -> None:
         """Retention or a request moved the log start offset of `log`."""
-        if self.on_log_start is not None:
-            self.on_log_start(log)
+        if self._on_log_start is not None:
+            self._on_log_start(log)
 
     def take_rolled(self) -> list[object]:
         logs = list(self._rolled)

@@ -1,6 +1,6 @@
 """`leader-epoch-checkpoint`: the leader epochs of a log.
 
-State: leader_epochs.LeaderEpochs, read at first use; whether the file is out of date.
+State: leader_epochs.LeaderEpochs, as read from the file; whether the file is out of date.
 In:    epochs, offsets. Out: the answers of LeaderEpochs; the file's content for a flush.
 Invariants: the file on disk is correct for all batches below the recovery point, because a flush
        writes it first. For the rest, recovery takes the epochs from the batches. So no change of
@@ -22,34 +22,34 @@ _log = logging.getLogger(__name__)
 class EpochCheckpoint:
     """The epochs of one log. Changes may raise OSError."""
 
-    __slots__ = ("_epochs", "_files", "_has_durable_file", "is_dirty", "path")
+    __slots__ = ("_files", "_has_durable_file", "epochs", "is_dirty", "latest_epoch", "path")
 
     def __init__(self, files: Files, directory: str) -> None:
         self._files = files
         self.path = f"{directory}/{LEADER_EPOCH_CHECKPOINT}"
-        self._epochs: LeaderEpochs | None = None
         self._has_durable_file = False
         self.is_dirty = False
+        self.epochs = self._read()
+        self.latest_epoch = self.epochs.latest_epoch
+        """As `epochs` says; kept here because each append compares with it."""
 
-    @property
-    def epochs(self) -> LeaderEpochs:
-        if self._epochs is None:
-            try:
-                payload = self._files.read_file(self.path)
-                self._epochs = LeaderEpochs.from_bytes(payload, self.path)
-                self._has_durable_file = True
-            except FileNotFoundError:
-                self._epochs = LeaderEpochs()
-            except CorruptCheckpoint as fault:
-                # Recovery rebuilds the epochs from the batches that it checks.
-                _log.error("%s; starting without leader epochs", fault)
-                self._epochs = LeaderEpochs()
-        return self._epochs
+    def _read(self) -> LeaderEpochs:
+        try:
+            found = LeaderEpochs.from_bytes(self._files.read_file(self.path), self.path)
+        except FileNotFoundError:
+            return LeaderEpochs()
+        except CorruptCheckpoint as fault:
+            # Recovery rebuilds the epochs from the batches that it checks.
+            _log.error("%s; starting without leader epochs", fault)
+            return LeaderEpochs()
+        self._has_durable_file = True
+        return found
 
     def move_to(self, directory: str) -> None:
         self.path = f"{directory}/{LEADER_EPOCH_CHECKPOINT}"
 
     def _changed(self) -> None:
+        self.latest_epoch = self.epochs.latest_epoch
         self.is_dirty = True
         if not self._has_durable_file:  # nothing is lost if a crash tears it
             self._files.write_file(self.path, self.epochs.to_bytes())
@@ -77,10 +77,6 @@ class EpochCheckpoint:
     def clear(self) -> None:
         if self.epochs.clear():
             self._changed()
-
-    @property
-    def latest_epoch(self) -> int | None:
-        return self.epochs.latest_epoch
 
     @property
     def earliest(self) -> tuple[int, int] | None:

@@ -31,6 +31,7 @@ from pykbroker.log.directories.offset_checkpoints import (
     recovery_points,
 )
 from pykbroker.log.partition.flush import FlushJob
+from pykbroker.log.partition.log_flusher import LogFlusher
 from pykbroker.log.partition.partition_log import PartitionLog
 
 if TYPE_CHECKING:
@@ -177,21 +178,23 @@ class HousekeepingDriver:
 
     async def do_chores(self) -> None:
         """Fsync closed segments; unlink files whose deletion delay has passed."""
-        for log in self._manager.chores.take_rolled():
-            assert isinstance(log, PartitionLog)
-            if not log.is_offline:
-                await self.flush(log, closed_only=True)
+        for flusher in self._manager.chores.take_rolled():
+            assert isinstance(flusher, LogFlusher)
+            if not flusher.is_offline:
+                await self._flush(flusher.prepare_closed, flusher.complete)
         deletions = self._manager.chores.due_deletions(self._now_ms())
         if deletions:
             await self._threads.run(partial(delete_files, self._manager.files, deletions))
 
-    async def flush(self, log: PartitionLog, closed_only: bool = False) -> None:
-        """Fsync one log in a thread."""
+    async def _flush(
+        self, prepare: Callable[[], FlushJob | None], complete: Callable[[FlushJob, int], None]
+    ) -> None:
+        """Fsync in a thread what `prepare` finds in one log."""
         try:
-            job = log.prepare_flush(up_to_active=not closed_only)
+            job = prepare()
             if job is not None:
                 await self._threads.run(partial(run_flush, job))
-                log.complete_flush(job, self._now_ms())
+                complete(job, self._now_ms())
         except LogDirFailure as failure:
             self._on_failure(failure)
 
@@ -204,7 +207,7 @@ class HousekeepingDriver:
                 and log.log_end_offset > log.recovery_point
                 and now_ms - log.last_flush_ms >= log.config.flush_ms
             ):
-                await self.flush(log)
+                await self._flush(log.prepare_flush, log.complete_flush)
 
     async def apply_retention(self) -> None:
         now_ms = self._wall_ms()
@@ -259,7 +262,7 @@ def run_flush(job: FlushJob) -> None:
     try:
         job.run()
     except OSError as error:
-        raise LogDirFailure(job.log.log_directory, "flushing", error) from error
+        raise LogDirFailure(job.log_directory, "flushing", error) from error
 
 
 def delete_files(files: Files, deletions: list[Deletion]) -> None:

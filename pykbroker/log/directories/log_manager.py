@@ -350,7 +350,7 @@ class LogManager:
 
     def follow_log_starts(self, moved: Callable[[PartitionLog], None]) -> None:
         """Call `moved` when a log's start offset has grown."""
-        self.chores.on_log_start = moved
+        self.chores.follow_log_starts(moved)
 
     def promote_future(self, topic_partition: TopicPartition) -> PartitionLog:
         """Replace a log by its copy, which has caught up; the old log is deleted.

@@ -37,7 +37,7 @@ from pykbroker.log.directories.checkpoints import (
 from pykbroker.types import TopicPartition
 
 if TYPE_CHECKING:
-    from pykbroker.log.partition.log_state import LogState
+    from pykbroker.log.partition.partition_log import PartitionLog
 
 _log = logging.getLogger(__name__)
 
@@ -49,11 +49,11 @@ NAMES = (
 )
 
 
-def recovery_points(logs: Iterable[LogState]) -> dict[TopicPartition, int]:
+def recovery_points(logs: Iterable[PartitionLog]) -> dict[TopicPartition, int]:
     return {log.topic_partition: log.recovery_point for log in logs}
 
 
-def log_starts(logs: Iterable[LogState]) -> dict[TopicPartition, int]:
+def log_starts(logs: Iterable[PartitionLog]) -> dict[TopicPartition, int]:
     """Return the log starts that differ from the first segment's base offset."""
     return {
         log.topic_partition: log.log_start_offset
@@ -63,7 +63,7 @@ def log_starts(logs: Iterable[LogState]) -> dict[TopicPartition, int]:
 
 
 def high_watermarks(
-    logs: Iterable[LogState], offsets: Mapping[TopicPartition, int]
+    logs: Iterable[PartitionLog], offsets: Mapping[TopicPartition, int]
 ) -> dict[TopicPartition, int]:
     """Select the high watermarks of a directory's logs."""
     partitions = (log.topic_partition for log in logs)

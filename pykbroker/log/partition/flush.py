@@ -1,12 +1,11 @@
 """One fsync of a log up to an offset, apart from the log: a thread may do the waiting.
 
-The log prepares it (index entries written back), anyone runs it, the log marks it done; only then
-does the recovery point move (UnifiedLog.flush).
+LogFlusher prepares it (index entries written back), anyone runs it, LogFlusher completes it; only
+then does the recovery point move (UnifiedLog.flush).
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -14,59 +13,66 @@ from pykbroker.environment.files import Files
 from pykbroker.log.directories.checkpoints import PARTITION_METADATA
 
 if TYPE_CHECKING:
-    from pykbroker.log.partition.log_state import LogState
+    from pykbroker.log.partition.local_log import LocalLog
     from pykbroker.log.segments.segment import Segment
 
 
 class FlushJob:
-    """`run` blocks and raises OSError; `log.complete_flush(job)` comes after it."""
+    """`run` blocks and raises OSError; `LogFlusher.complete` comes after it."""
 
     __slots__ = (
         "_directories",
         "_epochs",
         "_epochs_path",
         "_files",
+        "_local",
         "_paths",
         "_syncs",
-        "log",
         "offset",
         "truncations",
     )
 
     def __init__(
         self,
-        log: LogState,
+        local: LocalLog,
         offset: int,
         segments: Sequence[Segment],
+        recovery_point: int,
         *,
+        is_new: bool,
         with_parent: bool = True,
         without_indexes_of: Segment | None = None,
     ) -> None:
-        """Without the parent, the caller syncs the log directory itself (a clean stop)."""
-        self.log = log
+        """`is_new`: the directory's own name is not durable either. Without the parent, the caller
+        syncs the log directory itself (a clean stop)."""
+        self._local = local
         self.offset = offset
-        self.truncations = log.truncations
-        files = self._files = log.files
-        self._epochs_path = log.leader_epochs.path
-        self._epochs = log.leader_epochs.take_content()
+        self.truncations = local.truncations
+        files = self._files = local.files
+        self._epochs_path = local.leader_epochs.path
+        self._epochs = local.leader_epochs.take_content()
         self._syncs = [segment.file.pinned_sync() for segment in segments]
         indexed = [segment for segment in segments if segment is not without_indexes_of]
         self._paths = [path for s in indexed for path in s.paths()[1:] if has_content(files, path)]
-        snapshot = log.snapshots.latest_path()
+        snapshot = local.snapshots.latest_path()
         if snapshot is not None:
             self._paths.append(snapshot)
         self._directories: list[str] = []
-        if any(segment.base_offset >= log.recovery_point for segment in segments):
+        if any(segment.base_offset >= recovery_point for segment in segments):
             # A segment made since the last flush: its name must be durable too.
-            self._directories.append(log.directory)
-        if not log.is_directory_durable:
-            metadata = f"{log.directory}/{PARTITION_METADATA}"
+            self._directories.append(local.directory)
+        if is_new:
+            metadata = f"{local.directory}/{PARTITION_METADATA}"
             if files.exists(metadata):
                 self._paths.append(metadata)
-            self._directories = [log.directory]
+            self._directories = [local.directory]
             if with_parent:
-                self._directories.append(os.path.dirname(log.directory))
-            log.is_directory_durable = True
+                self._directories.append(local.log_directory)
+
+    @property
+    def log_directory(self) -> str:
+        """The log directory whose disk this is about."""
+        return self._local.log_directory
 
     def run(self) -> None:
         for sync in self._syncs:
@@ -83,8 +89,8 @@ class FlushJob:
         temporary = f"{self._epochs_path}.tmp"
         self._files.write_file(temporary, content, sync=True)
         self._files.rename(temporary, self._epochs_path)
-        if self.log.directory not in self._directories:
-            self._directories.insert(0, self.log.directory)
+        if self._local.directory not in self._directories:
+            self._directories.insert(0, self._local.directory)
 
 
 def has_content(files: Files, path: str) -> bool:

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from pykbroker.log.partition.log_state import LogState
+from pykbroker.log.partition.local_log import LocalLog
 from pykbroker.log.partition.read_outcome import ReadOutcome
-from pykbroker.log.partition.record_lookup import first_record
+from pykbroker.log.partition.record_lookup import LookedUp, first_record
 from pykbroker.log.segments.segment import FoundOffset, Segment
 from pykbroker.protocol.record_batch import BatchHeader
 
 
-def offset_for_timestamp(log: LogState, timestamp: int) -> FoundOffset | None:
+def offset_for_timestamp(
+    local: LocalLog, timestamp: int, looked_up: LookedUp
+) -> FoundOffset | None:
     """In the first segment whose largest timestamp reaches the wanted one (UnifiedLog)."""
-    for segment in log.segments:
+    for segment in local.segments:
         if segment.largest_timestamp().timestamp >= timestamp:
-            return find_in_segment(log, segment, timestamp, log.log_start_offset)
+            return find_in_segment(local, segment, timestamp, local.log_start_offset, looked_up)
     return None
 
 
 def find_in_segment(
-    log: LogState, segment: Segment, timestamp: int, start_offset: int
+    local: LocalLog, segment: Segment, timestamp: int, start_offset: int, looked_up: LookedUp
 ) -> FoundOffset | None:
     """The first record from start_offset on with a timestamp >= the wanted one."""
     entry = segment.time_index.lookup(timestamp)
@@ -26,29 +28,30 @@ def find_in_segment(
     for place, header in segment.headers_from(position):
         if header.max_timestamp < timestamp or header.last_offset < start_offset:
             continue
-        found = _first_record(log, segment, place, header, timestamp, start_offset)
+        found = _first_record(local, segment, place, header, timestamp, start_offset, looked_up)
         if found is not None:
             return found
     return None
 
 
 def _first_record(
-    log: LogState,
+    local: LocalLog,
     segment: Segment,
     place: int,
     header: BatchHeader,
     timestamp: int,
     start_offset: int,
+    looked_up: LookedUp,
 ) -> FoundOffset | None:
     batch = segment.read_batch(place, header)
-    may_wait = log.files.may_wait
-    return first_record(batch, header, timestamp, start_offset, log.looked_up, may_wait=may_wait)
+    may_wait = local.files.may_wait
+    return first_record(batch, header, timestamp, start_offset, looked_up, may_wait=may_wait)
 
 
-def offset_of_max_timestamp(log: LogState) -> FoundOffset | None:
+def offset_of_max_timestamp(local: LocalLog, looked_up: LookedUp) -> FoundOffset | None:
     """The earliest segment with the largest timestamp of all."""
-    latest = log.segments.first
-    for segment in log.segments:
+    latest = local.segments.first
+    for segment in local.segments:
         if segment.largest_timestamp().timestamp > latest.largest_timestamp().timestamp:
             latest = segment
     largest = latest.largest_timestamp()
@@ -56,48 +59,48 @@ def offset_of_max_timestamp(log: LogState) -> FoundOffset | None:
         return None
     for place, header in latest.headers_from(latest.position_of_entry(largest.offset)):
         if header.max_timestamp == largest.timestamp:
-            found = _first_record(log, latest, place, header, largest.timestamp, 0)
+            found = _first_record(local, latest, place, header, largest.timestamp, 0, looked_up)
             if found is not None:
                 return found
     return None
 
 
 def aborted_transactions(
-    log: LogState, start_offset: int, end_offset: int
+    local: LocalLog, start_offset: int, end_offset: int
 ) -> list[tuple[int, int]]:
     """(producer id, first offset) in the order of first offsets, of [start_offset, end_offset)."""
     found: list[tuple[int, int]] = []
-    segment = log.segments.floor(start_offset)
+    segment = local.segments.floor(start_offset)
     while segment is not None:
         aborted, is_complete = segment.txn_index.collect(start_offset, end_offset)
         found += [(entry.producer_id, entry.first_offset) for entry in aborted]
         if is_complete:
             break
-        segment = log.segments.higher(segment.base_offset)
+        segment = local.segments.higher(segment.base_offset)
     found.sort(key=lambda entry: entry[1])
     return found
 
 
 def aborted_in_slice(
-    log: LogState, start_offset: int, outcome: ReadOutcome
+    local: LocalLog, start_offset: int, outcome: ReadOutcome
 ) -> list[tuple[int, int]]:
     """Those that touch what was read. Where nothing was aborted, no batch is looked at for it:
     the one behind the slice may not be in the page cache."""
-    segment = log.segments.floor(start_offset)
+    segment = local.segments.floor(start_offset)
     while segment is not None and segment.txn_index.is_empty:
-        segment = log.segments.higher(segment.base_offset)
+        segment = local.segments.higher(segment.base_offset)
     if segment is None:
         return []
-    return aborted_transactions(log, start_offset, upper_bound_offset(log, outcome))
+    return aborted_transactions(local, start_offset, upper_bound_offset(local, outcome))
 
 
-def upper_bound_offset(log: LogState, outcome: ReadOutcome) -> int:
+def upper_bound_offset(local: LocalLog, outcome: ReadOutcome) -> int:
     """From the offset index, without reading the slice (LocalLog.addAbortedTransactions)."""
-    segment = log.segments.floor(outcome.segment_base_offset)
+    segment = local.segments.floor(outcome.segment_base_offset)
     if segment is None or outcome.size == 0:
-        return log.log_end_offset
+        return local.log_end_offset
     bound = segment.upper_bound(outcome.position, outcome.size)
     if bound is not None:
         return bound
-    following = log.segments.higher(segment.base_offset)
-    return following.base_offset if following is not None else log.log_end_offset
+    following = local.segments.higher(segment.base_offset)
+    return following.base_offset if following is not None else local.log_end_offset

@@ -5,8 +5,16 @@
       ----+--------------------+------------------------+----------------+
           |  on disk for sure  |  written, not synced   | queued         |
 
-State: the segments, the offsets above, producer state, leader epochs, and the batches queued since
-       the last `write_pending`.
+A log is composed of parts, each with state of its own; none knows the log, or a part below it:
+
+    LogAppender   checks batches         -> AppendQueue, LogFlusher, LocalLog
+    AppendQueue   what a turn appended   -> LogFlusher, LocalLog
+    LogFlusher    the recovery point     -> LocalLog
+    LogReader     slices and look-ups    -> LocalLog
+    LocalLog      segments, written offsets, the files beside them, faults of the disk
+
+Here is what the log is to others, and what takes more than one part: cutting, retention, closing.
+
 In:    batches to append (views of received frames stay views), offsets to read, truncate, delete.
 Out:   AppendOutcome, ReadOutcome with a FileSlice; KafkaError for an offset out of range;
        LogDirFailure when the disk failed.
@@ -18,144 +26,403 @@ Source: Kafka's UnifiedLog.java and LocalLog.java.
 from __future__ import annotations
 
 import logging
-import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
+from pykbroker.environment.files import Buffer, Files, LogDirFailure
+from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.log.directories.chores import Chores
+from pykbroker.log.directories.epoch_checkpoint import EpochCheckpoint
+from pykbroker.log.partition import lookup
+from pykbroker.log.partition.append_outcome import AppendOrigin, AppendOutcome
+from pykbroker.log.partition.append_queue import AppendQueue
 from pykbroker.log.partition.flush import FlushJob
-from pykbroker.log.partition.log_appending import AppendOrigin, AppendOutcome, LogAppending
-from pykbroker.log.partition.log_reading import LogReading
+from pykbroker.log.partition.local_log import LocalLog
+from pykbroker.log.partition.log_appender import LogAppender, PlainBatch
+from pykbroker.log.partition.log_flusher import LogFlusher
+from pykbroker.log.partition.log_reader import LogReader
+from pykbroker.log.partition.read_outcome import ReadOutcome
 from pykbroker.log.partition.retention import deletable_segments, retention_rules
+from pykbroker.log.producers.producer_snapshots import ProducerSnapshots
+from pykbroker.log.producers.producer_state import ProducerStateEntry
+from pykbroker.log.producers.verification import VerificationGuard
 from pykbroker.log.recovery.segment_recovery import rebuild_producer_state
-from pykbroker.log.segments.segment import Segment
+from pykbroker.log.segments.segment import FoundOffset, Segment
+from pykbroker.log.segments.segment_list import SegmentList
+from pykbroker.log.validation.batch_validation import ValidationOutcome
 
-__all__ = ["AppendOrigin", "AppendOutcome", "PartitionLog"]
+if TYPE_CHECKING:
+    from pykbroker.config import TopicConfig
+    from pykbroker.types import TopicPartition
+
+__all__ = ["AppendOrigin", "AppendOutcome", "PartitionLog", "PlainBatch"]
 
 _log = logging.getLogger(__name__)
 
 
-class PartitionLog(LogAppending, LogReading):
+class PartitionLog:
     """See the module. Made by recovery.open_log and by LogManager."""
 
-    __slots__ = ()
+    __slots__ = (
+        "appender",
+        "flusher",
+        "leader_epochs",
+        "local",
+        "producers",
+        "queue",
+        "reader",
+        "segments",
+        "snapshots",
+        "topic_id",
+        "topic_partition",
+    )
+
+    def __init__(
+        self,
+        *,
+        files: Files,
+        directory: str,
+        topic_partition: TopicPartition,
+        config: TopicConfig,
+        segments: SegmentList,
+        log_start_offset: int,
+        recovery_point: int,
+        log_end_offset: int,
+        leader_epochs: EpochCheckpoint,
+        snapshots: ProducerSnapshots,
+        now_ms: int,
+        topic_id: bytes | None = None,
+        is_directory_durable: bool = False,
+        chores: Chores | None = None,
+        jitter: Callable[[int], int] | None = None,
+    ) -> None:
+        self.topic_partition = topic_partition
+        self.topic_id = topic_id
+        self.segments = segments
+        self.leader_epochs = leader_epochs
+        self.snapshots = snapshots
+        self.producers = snapshots.manager
+        local = self.local = LocalLog(
+            files=files,
+            directory=directory,
+            topic_partition=topic_partition,
+            config=config,
+            segments=segments,
+            log_start_offset=log_start_offset,
+            log_end_offset=log_end_offset,
+            leader_epochs=leader_epochs,
+            snapshots=snapshots,
+            now_ms=now_ms,
+            chores=chores,
+            jitter=jitter,
+        )
+        """What is on the disk, for what works on segments: retention, compaction, checks."""
+        self.flusher = LogFlusher(local, recovery_point, is_directory_durable=is_directory_durable)
+        self.queue = AppendQueue(local, self.flusher)
+        self.appender = LogAppender(local, self.queue, self.flusher)
+        """For what comes before an append: checks of a batch in a thread, of a plain one."""
+        self.reader = LogReader(local)
+
+    def __repr__(self) -> str:
+        return (
+            f"PartitionLog({self.directory}, start={self.log_start_offset}, "
+            f"end={self.log_end_offset}, segments={len(self.segments)})"
+        )
+
+    def update_config(self, config: TopicConfig) -> None:
+        for part in (self.local, self.flusher, self.queue, self.appender):
+            part.update_config(config)
+
+    # -- what it is -----------------------------------------------------------------------------
+
+    @property
+    def config(self) -> TopicConfig:
+        return self.local.config
+
+    @property
+    def files(self) -> Files:
+        return self.local.files
+
+    @property
+    def chores(self) -> Chores:
+        return self.local.chores
+
+    @property
+    def directory(self) -> str:
+        return self.local.directory
+
+    @property
+    def log_directory(self) -> str:
+        """The log directory (one of log.dirs) that the partition's directory is in."""
+        return self.local.log_directory
+
+    @property
+    def active(self) -> Segment:
+        return self.local.active
+
+    @property
+    def size_bytes(self) -> int:
+        return self.segments.size_bytes
+
+    @property
+    def is_offline(self) -> bool:
+        return self.local.is_offline
+
+    @property
+    def truncations(self) -> int:
+        """How often the end of the log was cut off."""
+        return self.local.truncations
+
+    @property
+    def log_start_offset(self) -> int:
+        return self.local.log_start_offset
+
+    @property
+    def recovery_point(self) -> int:
+        return self.flusher.recovery_point
+
+    @property
+    def last_flush_ms(self) -> int:
+        return self.flusher.last_flush_ms
+
+    @property
+    def log_end_offset(self) -> int:
+        return self.local.log_end_offset
+
+    @property
+    def next_offset(self) -> int:
+        return self.queue.next_offset
+
+    @property
+    def has_pending(self) -> bool:
+        return not self.queue.is_empty
+
+    # -- appending ------------------------------------------------------------------------------
+
+    def append_as_leader(
+        self,
+        records: Buffer,
+        leader_epoch: int,
+        now_ms: int,
+        origin: AppendOrigin = AppendOrigin.CLIENT,
+        transaction_version: int = 0,
+        checked: ValidationOutcome | None = None,
+        guard: VerificationGuard | None = None,
+    ) -> AppendOutcome:
+        """Validate, assign offsets, check the producer, queue. Faults of the client are outcomes.
+
+        `records` is patched in place where it is writable. `checked` is what `validate` said of
+        them, when it was asked before. `transaction_version` and `guard`: see
+        `ProducerStateManager.prepare`. May write what is queued already, when a segment must roll
+        first: LogDirFailure then.
+        """
+        return self.appender.append_as_leader(
+            records, leader_epoch, now_ms, origin, transaction_version, checked, guard
+        )
+
+    def append_as_follower(
+        self, records: Buffer, now_ms: int, leader_epoch: int | None = None
+    ) -> AppendOutcome:
+        """Queue batches whose offsets the leader assigned.
+
+        Batches of a higher leader epoch than the replica's own are left out (KAFKA-18723).
+        """
+        return self.appender.append_as_follower(records, now_ms, leader_epoch)
+
+    def assign_epoch_start(self, leader_epoch: int, start_offset: int) -> None:
+        """This replica became the leader in `leader_epoch`, with its log ending at start_offset."""
+        self.appender.assign_epoch_start(leader_epoch, start_offset)
+
+    def write_pending(self) -> None:
+        """Write what is queued with one writev, then move the log end offset.
+
+        LogDirFailure: what was queued is cut back, and nothing of it will ever be read.
+        """
+        self.queue.write()
+
+    def roll(self, now_ms: int, base_offset: int | None = None) -> Segment:
+        """Close the active segment and begin a new one at base_offset (default: the log end)."""
+        return self.queue.roll(now_ms, base_offset)
+
+    # -- reading --------------------------------------------------------------------------------
+
+    def read(
+        self, offset: int, max_bytes: int, max_offset: int, min_one_batch: bool = True
+    ) -> ReadOutcome:
+        """The batches of one segment from the one that holds `offset` on, below `max_offset`.
+
+        The last batch of the slice may be cut off by max_bytes, as Kafka does it; the first one is
+        whole if min_one_batch (KIP-74). KafkaError(OFFSET_OUT_OF_RANGE) outside the log.
+        """
+        local = self.local
+        if offset < local.log_start_offset or offset > local.log_end_offset:
+            raise self._out_of_range(offset)
+        if offset >= max_offset:
+            return ReadOutcome()
+        return local.guarded(
+            "reading", self.reader.read, offset, max_bytes, max_offset, min_one_batch
+        )
+
+    def read_small(
+        self,
+        offset: int,
+        max_bytes: int,
+        max_offset: int,
+        min_one_batch: bool,
+        committed_only: bool,
+    ) -> Buffer | None:
+        """The bytes of what `read` finds, where that is little and at hand; None: call `read`.
+
+        At hand: from a batch on that was looked up lately, up to the log end, in the page cache.
+        What is read is read once, the size of the first batch with it. With `committed_only`,
+        None as well where aborted transactions may have to be told of.
+        """
+        return self.reader.read_small(offset, max_bytes, max_offset, min_one_batch, committed_only)
+
+    def bytes_between(self, offset: int, end_offset: int) -> int:
+        """Bytes of the batches from the one that holds `offset` up to `end_offset`."""
+        if end_offset <= offset:
+            return 0
+        return self.local.guarded("reading", self.reader.bytes_between, offset, end_offset)
+
+    def offset_for_timestamp(self, timestamp: int) -> FoundOffset | None:
+        """The first record with a timestamp >= the given one, at record precision."""
+        return self.local.guarded("looking up", self.reader.offset_for_timestamp, timestamp)
+
+    def offset_of_max_timestamp(self) -> FoundOffset | None:
+        """The first record with the largest timestamp of all."""
+        return self.local.guarded("looking up", self.reader.offset_of_max_timestamp)
+
+    def aborted_transactions(self, start_offset: int, end_offset: int) -> list[tuple[int, int]]:
+        """(producer id, first offset) of the aborted transactions that touch [start, end)."""
+        return self.local.guarded(
+            "looking up", lookup.aborted_transactions, self.local, start_offset, end_offset
+        )
+
+    def aborted_in_slice(self, start_offset: int, outcome: ReadOutcome) -> list[tuple[int, int]]:
+        """(producer id, first offset) of those that touch what was read from start_offset on."""
+        return self.local.guarded(
+            "looking up", lookup.aborted_in_slice, self.local, start_offset, outcome
+        )
+
+    def last_stable_offset(self, high_watermark: int) -> int:
+        """The first offset that read_committed must not see yet; at most the high watermark."""
+        first = self.producers.unstable_offset_at(high_watermark)
+        if first is None or first >= high_watermark:
+            return high_watermark
+        return max(first, self.log_start_offset)
+
+    def end_offset_for_epoch(self, leader_epoch: int) -> tuple[int, int]:
+        """(epoch, end offset) of the largest epoch <= the asked one; (-1, -1) when unknown."""
+        return self.leader_epochs.end_offset_for(leader_epoch, self.log_end_offset)
+
+    def active_producers(self, now_ms: int) -> list[ProducerStateEntry]:
+        """Those that have not expired (DescribeProducers)."""
+        self.producers.remove_expired(now_ms)
+        return self.producers.active_producers()
+
+    def expire_producers(self, now_ms: int) -> None:
+        """Forget idempotent producers that were silent for producer.id.expiration.ms."""
+        self.producers.remove_expired(now_ms)
+
+    def _out_of_range(self, offset: int) -> KafkaError:
+        return KafkaError(
+            ErrorCode.OFFSET_OUT_OF_RANGE,
+            f"Received request for offset {offset} for partition {self.topic_partition}, but we "
+            f"only have log segments from {self.log_start_offset} upto {self.log_end_offset}.",
+        )
 
     # -- flushing -------------------------------------------------------------------------------
 
-    def prepare_flush(
-        self, up_to_active: bool = True, *, active_indexes: bool = True
-    ) -> FlushJob | None:
-        """What must be fsynced so that the recovery point may move; run it anywhere.
+    def prepare_flush(self, *, active_indexes: bool = True) -> FlushJob | None:
+        """What must be fsynced so that all that was appended survives; run it anywhere.
 
-        With up_to_active False only the closed segments (after a roll). With active_indexes False
-        the indexes of the active segment stay as they are: for a log whose last segment is always
-        indexed again after a crash.
+        Then `complete_flush` moves the recovery point. With active_indexes False the indexes of the
+        active segment stay as they are: for a log whose last segment is always indexed again after
+        a crash.
         """
         self.write_pending()
-        offset = self.log_end_offset if up_to_active else self.active.base_offset
-        if offset <= self.recovery_point and not self.closed_unsynced:
-            return None
-        with self.guard("flushing"):
-            segments = self._take_unsynced(offset)
-            for segment in segments:
-                segment.offset_index.write_back()
-                segment.time_index.write_back()
-        without = None if active_indexes else self.active
-        return FlushJob(self, offset, segments, without_indexes_of=without)
-
-    def _take_unsynced(self, offset: int) -> list[Segment]:
-        """The segments that the flush up to `offset` must sync."""
-        found = {id(s): s for s in self.closed_unsynced if s in self.segments}
-        self.closed_unsynced = []
-        if offset > self.recovery_point:
-            found |= {id(s): s for s in self.segments.within(self.recovery_point, offset)}
-        return list(found.values())
-
-    def flush(self, now_ms: int | None = None) -> None:
-        """fsync up to the log end, here and now. Blocks."""
-        job = self.prepare_flush()
-        if job is not None:
-            with self.guard("flushing"):
-                job.run()
-            self.complete_flush(job, now_ms)
+        return self.flusher.prepare(self.log_end_offset, active_indexes=active_indexes)
 
     def complete_flush(self, job: FlushJob, now_ms: int | None = None) -> None:
         """The job ran: move the recovery point, unless the log was truncated under it."""
-        if job.truncations == self.truncations and not self.is_offline:
-            self.mark_flushed(job.offset, now_ms)
+        self.flusher.complete(job, now_ms)
 
     def mark_flushed(self, offset: int, now_ms: int | None = None) -> None:
-        offset = min(offset, self.log_end_offset)
-        if offset > self.recovery_point:
-            self.recovery_point = offset
-            self.last_flush_ms = self._now_ms if now_ms is None else now_ms
+        """Everything below `offset` is synced."""
+        self.flusher.mark_flushed(offset, now_ms)
+
+    def flush(self, now_ms: int | None = None) -> None:
+        """fsync up to the log end, here and now. Blocks."""
+        self.write_pending()
+        self.flusher.flush(now_ms)
 
     # -- truncating and deleting ----------------------------------------------------------------
 
     def truncate_to(self, offset: int, now_ms: int | None = None) -> bool:
         """Cut every batch that holds an offset >= `offset`; False when there is none."""
         self.write_pending()
-        now_ms = self._now_ms if now_ms is None else now_ms
-        return self.guarded("truncating", self._truncate_to, offset, now_ms)
+        now_ms = self.local.now_ms if now_ms is None else now_ms
+        return self.local.guarded("truncating", self._truncate_to, offset, now_ms)
 
     def _truncate_to(self, offset: int, now_ms: int) -> bool:
-        if offset >= self.log_end_offset:
+        local = self.local
+        if offset >= local.log_end_offset:
             # Even so an epoch that began at the end without records must go.
-            self.leader_epochs.truncate_from_end(self.log_end_offset)
-            self.epochs_changed()
+            self.leader_epochs.truncate_from_end(local.log_end_offset)
             return False
         _log.info("%s: truncating to offset %d", self.topic_partition, offset)
         if self.segments.first.base_offset > offset:
             self.truncate_fully_and_start_at(offset, now_ms)
             return True
-        for segment in self.segments.above(offset):
-            self.remove_segment(segment)
-        self.active = self.segments.last
-        self.active.truncate_to(offset, now_ms)
+        local.cut_segments(offset, now_ms)
         self._end_at(offset)
         self.leader_epochs.truncate_from_end(offset)
-        self.epochs_changed()
-        self.log_start_offset = min(self.log_start_offset, offset)
-        rebuild_producer_state(self.snapshots, self.segments, self.log_start_offset, offset)
+        local.log_start_offset = min(local.log_start_offset, offset)
+        rebuild_producer_state(self.snapshots, self.segments, local.log_start_offset, offset)
         return True
 
     def truncate_fully_and_start_at(self, offset: int, now_ms: int | None = None) -> None:
         """Throw everything away and begin again at `offset`."""
         self.write_pending()
-        now_ms = self._now_ms if now_ms is None else now_ms
-        with self.guard("truncating the whole log"):
+        local = self.local
+        now_ms = local.now_ms if now_ms is None else now_ms
+        with local.guard("truncating the whole log"):
             for segment in list(self.segments):
-                self.remove_segment(segment)
-            self.new_segment(offset, now_ms)
+                local.remove_segment(segment)
+            local.new_segment(offset, now_ms)
             self._end_at(offset)
-            self.log_start_offset = offset
+            local.log_start_offset = offset
             self.leader_epochs.clear()
-            self.epochs_changed()
             self.snapshots.truncate_fully_and_start_at(offset)
+
+    def _end_at(self, offset: int) -> None:
+        self.local.end_at(offset)
+        self.queue.restart_at(offset)
+        self.flusher.end_at(offset)
 
     def advance_log_start_offset(self, offset: int) -> bool:
         """DeleteRecords and retention; the caller has checked it against the high watermark."""
         if offset <= self.log_start_offset:
             return False
-        self.log_start_offset = offset
-        with self.guard("moving the log start offset"):
+        self.local.log_start_offset = offset
+        with self.local.guard("moving the log start offset"):
             self.leader_epochs.truncate_from_start(offset)
             self.producers.on_log_start_offset(offset)
         self.chores.log_start_moved(self)
         return True
 
-    def expire_producers(self, now_ms: int) -> None:
-        """Forget idempotent producers that were silent for producer.id.expiration.ms."""
-        self.producers.remove_expired(now_ms)
-
     def delete_old_segments(self, now_ms: int, high_watermark: int) -> int:
         """Retention; returns how many segments it took away."""
         self.write_pending()
-        return self.guarded(
+        return self.local.guarded(
             "deleting old segments", self._delete_old_segments, now_ms, high_watermark
         )
 
     def _delete_old_segments(self, now_ms: int, high_watermark: int) -> int:
         deleted = 0
-        for reason, is_breached in retention_rules(self, now_ms):
-            deletable = deletable_segments(self, high_watermark, is_breached)
+        for reason, is_breached in retention_rules(self.local, now_ms):
+            deletable = deletable_segments(self.local, high_watermark, is_breached)
             if deletable:
                 self._delete_oldest(deletable, reason, now_ms)
                 deleted += len(deletable)
@@ -169,12 +436,7 @@ class PartitionLog(LogAppending, LogReading):
         self.advance_log_start_offset(following.base_offset)
         for segment in deletable:
             _log.info("%s: deleting %r: %s breached", self.topic_partition, segment, reason)
-            self.remove_segment(segment)
-
-    def _end_at(self, offset: int) -> None:
-        self.truncations += 1
-        self.log_end_offset = self.next_offset = offset
-        self.recovery_point = min(self.recovery_point, offset)
+            self.local.remove_segment(segment)
 
     # -- closing and failing --------------------------------------------------------------------
 
@@ -182,37 +444,35 @@ class PartitionLog(LogAppending, LogReading):
         """Clean: queued batches written, a producer snapshot at the end, files cut, all synced."""
         job = self.prepare_close()
         if job is not None:
-            with self.guard("closing"):
+            with self.local.guard("closing"):
                 job.run()
         self.finish_close(job)
 
     def prepare_close(self, with_parent: bool = True) -> FlushJob | None:
         """All of `close` but the waiting for the disk; then the job runs, then `finish_close`."""
         self.write_pending()
-        with self.guard("closing"):
+        with self.local.guard("closing"):
             self.producers.map_end_offset = self.log_end_offset
             self.snapshots.take()
-            changed = self._take_unsynced(self.log_end_offset)
-            if self.active.is_writable:
-                self.active.become_inactive()
-                if self.active not in changed:
-                    changed.append(self.active)
-            if changed or self.leader_epochs.is_dirty:
-                return FlushJob(self, self.log_end_offset, changed, with_parent=with_parent)
-        return None
+            return self.flusher.prepare_close(with_parent=with_parent)
 
     def finish_close(self, job: FlushJob | None) -> None:
         if job is not None:
             self.mark_flushed(job.offset)
-        for segment in self.segments:
-            segment.release()
+        self.local.release()
+
+    def failure(self, action: str, error: OSError) -> LogDirFailure:
+        """Take the log offline after an error of its disk; the exception for the caller to raise.
+
+        What is queued will never be written.
+        """
+        return self.local.failure(action, error)
 
     def release(self) -> None:
         """Give descriptors back without writing: the disk failed or the partition is deleted."""
-        self.is_offline = True
-        self.chores.forget(self)
-        for segment in self.segments:
-            segment.release()
+        self.local.is_offline = True
+        self.chores.forget(self.flusher)
+        self.local.release()
 
     def move_to(self, directory: str, *, sync: bool = True) -> None:
         """Rename the partition's directory (-delete, -stray, -future).
@@ -220,12 +480,4 @@ class PartitionLog(LogAppending, LogReading):
         Without sync a crash may bring the old name back: of a deleted partition that is harmless.
         """
         self.write_pending()
-        with self.guard("renaming the directory"):
-            self.files.rename(self.directory, directory)
-            if sync:
-                self.files.sync_dir(os.path.dirname(directory))
-        self.directory = directory
-        for segment in self.segments:
-            segment.move_to(directory)
-        self.leader_epochs.move_to(directory)
-        self.snapshots.move_to(directory)
+        self.local.move_to(directory, sync=sync)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 
-from pykbroker.log.partition.log_state import LogState
+from pykbroker.log.partition.local_log import LocalLog
 from pykbroker.log.segments.segment import CorruptSegment, Segment
 
 _log = logging.getLogger(__name__)
@@ -20,28 +20,28 @@ Condition = Callable[[Segment, Segment | None], bool]
 """Whether a segment breaches the rule; it is told the one after it, too."""
 
 
-def retention_rules(log: LogState, now_ms: int) -> Iterator[tuple[str, Condition]]:
+def retention_rules(local: LocalLog, now_ms: int) -> Iterator[tuple[str, Condition]]:
     """What each rule is called, and the rule; made only when those before it were applied.
 
     The log start offset counts always, size and time when cleanup.policy has "delete".
     """
-    yield "log start offset", start_rule(log)
-    if log.config.delete:
-        if log.config.retention_bytes >= 0:
-            yield "retention size", size_rule(log)
-        if log.config.retention_ms >= 0:
-            yield "retention time", time_rule(log, now_ms)
+    yield "log start offset", start_rule(local)
+    if local.config.delete:
+        if local.config.retention_bytes >= 0:
+            yield "retention size", size_rule(local)
+        if local.config.retention_ms >= 0:
+            yield "retention time", time_rule(local, now_ms)
 
 
-def start_rule(log: LogState) -> Condition:
+def start_rule(local: LocalLog) -> Condition:
     def breached(_: Segment, following: Segment | None) -> bool:
-        return following is not None and following.base_offset <= log.log_start_offset
+        return following is not None and following.base_offset <= local.log_start_offset
 
     return breached
 
 
-def size_rule(log: LogState) -> Condition:
-    excess = log.size_bytes - log.config.retention_bytes
+def size_rule(local: LocalLog) -> Condition:
+    excess = local.segments.size_bytes - local.config.retention_bytes
 
     def breached(segment: Segment, _: Segment | None) -> bool:
         nonlocal excess
@@ -55,8 +55,8 @@ def size_rule(log: LogState) -> Condition:
     return breached
 
 
-def time_rule(log: LogState, now_ms: int) -> Condition:
-    retention_ms = log.config.retention_ms
+def time_rule(local: LocalLog, now_ms: int) -> Condition:
+    retention_ms = local.config.retention_ms
 
     def breached(segment: Segment, _: Segment | None) -> bool:
         if 0 <= now_ms - segment.indexed_timestamp() <= retention_ms:
@@ -79,13 +79,15 @@ def largest_timestamp(segment: Segment) -> int:
     return largest if largest >= 0 else segment.files.modified_ms(segment.file.path)
 
 
-def deletable_segments(log: LogState, high_watermark: int, is_breached: Condition) -> list[Segment]:
+def deletable_segments(
+    local: LocalLog, high_watermark: int, is_breached: Condition
+) -> list[Segment]:
     """The oldest segments as long as they breach the rule."""
     deletable = []
-    segments = list(log.segments)
+    segments = list(local.segments)
     for index, segment in enumerate(segments):
         following = segments[index + 1] if index + 1 < len(segments) else None
-        upper_bound = following.base_offset if following is not None else log.log_end_offset
+        upper_bound = following.base_offset if following is not None else local.log_end_offset
         if high_watermark < upper_bound or not is_breached(segment, following):
             break
         if following is None and not segment.size:

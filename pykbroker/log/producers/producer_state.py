@@ -85,6 +85,17 @@ class ProducerUpdate:
 class ProducerStateManager:
     """The producers of one partition."""
 
+    __slots__ = (
+        "_ongoing",
+        "_unreplicated",
+        "last_snapshot_offset",
+        "map_end_offset",
+        "partition",
+        "producer_id_expiration_ms",
+        "producers",
+        "verifications",
+    )
+
     def __init__(
         self, partition: str, producer_id_expiration_ms: int = DEFAULT_EXPIRATION_MS
     ) -> None:
@@ -384,6 +395,13 @@ class ProducerStateManager:
         if entry is None or entry.last_timestamp <= 0:
             return False
         return now_ms - entry.last_timestamp > max_timeout_ms + LATE_BUFFER_MS
+
+    def unstable_offset_at(self, high_watermark: int) -> int | None:
+        """Return `first_unstable_offset`, given that the high watermark has come that far."""
+        if not self._ongoing and not self._unreplicated:
+            return None
+        self.on_high_watermark(high_watermark)
+        return self.first_unstable_offset()
 
     def on_high_watermark(self, high_watermark: int) -> None:
         """Mark the transactions whose markers are below the high watermark as stable."""

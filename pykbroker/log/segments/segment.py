@@ -21,7 +21,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol, TypeAlias
 
-from pykbroker.environment.files import Buffer, Files, FileSlice
+from pykbroker.environment.files import Buffer, Files
 from pykbroker.log.segments.entry_index import MAX_RELATIVE_OFFSET
 from pykbroker.log.segments.index_files import (
     CorruptIndex,
@@ -423,9 +423,6 @@ class Segment:
             for _, header in self.headers_from(position):
                 following = header.next_offset
         return following
-
-    def slice(self, position: int, length: int) -> FileSlice:
-        return self.file.slice(position, length)
 
     # -- cutting, renaming, closing -------------------------------------------------------------
 

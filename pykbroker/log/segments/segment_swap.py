@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from pykbroker.environment.files import Files
-from pykbroker.log.partition.log_state import LogState
+from pykbroker.log.partition.local_log import LocalLog
 from pykbroker.log.segments.segment import (
     CLEANED_SUFFIX,
     INDEX_SUFFIXES,
@@ -30,31 +30,31 @@ from pykbroker.log.segments.segment import (
 
 
 def replace_segments(
-    log: LogState, old: Sequence[Segment], new: Sequence[int], *, sync: bool = True
+    local: LocalLog, old: Sequence[Segment], new: Sequence[int], *, sync: bool = True
 ) -> bool:
     """Replace the old segments; return whether it was done. Raises LogDirFailure on disk errors.
 
     Without `sync`, the caller syncs the directory: until then a crash may restore the old names.
     """
-    with log.guard("swapping compacted segments in"):
-        if log.is_offline or any(segment not in log.segments for segment in old):
-            discard_cleaned(log.files, log.directory, new)
+    with local.guard("swapping compacted segments in"):
+        if local.is_offline or any(segment not in local.segments for segment in old):
+            discard_cleaned(local.files, local.directory, new)
             return False
-        swapped = [_to_swap(log, base_offset) for base_offset in sorted(new, reverse=True)]
+        swapped = [_to_swap(local, base_offset) for base_offset in sorted(new, reverse=True)]
         for segment in old:
             # A producer snapshot is deleted with a segment whose base offset disappears.
-            log.remove_segment(segment, with_snapshot=segment.base_offset not in new)
+            local.remove_segment(segment, with_snapshot=segment.base_offset not in new)
         for segment in reversed(swapped):
             segment.change_suffix(SWAP_SUFFIX, "")
-            log.segments.add(segment)
+            local.segments.add(segment)
         if sync:
-            log.files.sync_dir(log.directory)
+            local.files.sync_dir(local.directory)
     return True
 
 
-def _to_swap(log: LogState, base_offset: int) -> Segment:
+def _to_swap(local: LocalLog, base_offset: int) -> Segment:
     segment = Segment(
-        log.files, log.directory, base_offset, log.config, log._now_ms, suffix=CLEANED_SUFFIX
+        local.files, local.directory, base_offset, local.config, local.now_ms, suffix=CLEANED_SUFFIX
     )
     segment.change_suffix(CLEANED_SUFFIX, SWAP_SUFFIX)
     return segment

@@ -39,7 +39,6 @@ from pykbroker.log.validation.record_walk import RecordSurvey, survey_records
 from pykbroker.log.validation.validation_rules import (
     CLIENT,
     COORDINATOR,
-    RAFT_LEADER,
     REPLICATION,
     HeavyBatch,
     Refused,
@@ -73,7 +72,6 @@ from pykbroker.protocol.stored_batch import has_right_crc, iter_stored
 __all__ = [
     "CLIENT",
     "COORDINATOR",
-    "RAFT_LEADER",
     "REPLICATION",
     "ValidationOutcome",
     "ValidationRules",

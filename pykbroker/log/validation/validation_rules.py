@@ -15,7 +15,6 @@ from pykbroker.protocol.record_batch import CODEC_MASK, CONTROL_BIT, NO_TIMESTAM
 CLIENT = 0
 COORDINATOR = 1
 REPLICATION = 2
-RAFT_LEADER = 3
 
 
 #: From this many bytes on, decompressing a batch takes longer than a trip to a thread and back...

@@ -8,7 +8,7 @@ from pykbroker.config import TopicConfig
 from pykbroker.environment.files import Files
 from pykbroker.log.compaction.cleaner_state import CleanerState, LogToClean, make_job
 from pykbroker.log.compaction.round import CompactionJob, CompactionResult, Group, compact
-from pykbroker.log.partition.log_appending import AppendOrigin
+from pykbroker.log.partition.append_outcome import AppendOrigin
 from pykbroker.log.partition.partition_log import PartitionLog
 from pykbroker.log.recovery.opening import open_log
 from pykbroker.log.segments.segment_swap import replace_segments
@@ -98,7 +98,7 @@ def clean(
     result = CompactionResult()
     for step in compact(log.files, job, result):
         if isinstance(step, Group):
-            assert replace_segments(log, [by_base[base] for base in step.old], step.new)
+            assert replace_segments(log.local, [by_base[base] for base in step.old], step.new)
     state.finished(log.topic_partition, result.end_offset)
     return result
 

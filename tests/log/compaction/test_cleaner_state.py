@@ -99,7 +99,7 @@ def test_what_excludes_a_log(log: PartitionLog) -> None:
     assert state.consider(log, end, NOW) is not None
     state.finished(PARTITION, log.active.base_offset)
     assert state.consider(log, end, NOW) is None
-    log.is_offline = True
+    log.local.is_offline = True
     assert CleanerState().consider(log, end, NOW) is None
 
 

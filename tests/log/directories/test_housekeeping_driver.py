@@ -189,7 +189,7 @@ def test_flush_ms(house: House) -> None:
 
     async def story(driver: HousekeepingDriver) -> None:
         await driver.flush_old()
-        eager.last_flush_ms = house.now_ms
+        eager.flusher.last_flush_ms = house.now_ms
         house.now_ms += 5 * SECOND
         await driver.flush_old()
         assert (eager.recovery_point, lazy.recovery_point) == (1, 0)

@@ -53,7 +53,7 @@ def test_after_a_roll_the_closed_segment_and_the_new_name() -> None:
     log.flush()
     log.roll(0)
     append(log, b"b")
-    job = log.prepare_flush(up_to_active=False)
+    job = log.flusher.prepare_closed()
     assert job is not None
     assert job.offset == 1
     names = synced_by(files, log)

@@ -66,10 +66,10 @@ def test_upper_bound_of_a_slice() -> None:
     log.roll(NOW_MS)
     append(log, b"y")
     size = log.segments.first.size // 4
-    assert upper_bound_offset(log, log.read(0, size, 5)) == 1
-    assert upper_bound_offset(log, log.read(2, 1 << 20, 5)) == 4
-    assert upper_bound_offset(log, log.read(4, 1 << 20, 5)) == 5
-    assert upper_bound_offset(log, log.read(5, 1 << 20, 5)) == 5
+    assert upper_bound_offset(log.local, log.read(0, size, 5)) == 1
+    assert upper_bound_offset(log.local, log.read(2, 1 << 20, 5)) == 4
+    assert upper_bound_offset(log.local, log.read(4, 1 << 20, 5)) == 5
+    assert upper_bound_offset(log.local, log.read(5, 1 << 20, 5)) == 5
 
 
 def test_upper_bound_is_not_taken_from_a_garbled_index() -> None:
@@ -86,7 +86,7 @@ def test_upper_bound_is_not_taken_from_a_garbled_index() -> None:
     segment.offset_index.unload()
     size = segment.size // 6
     outcome = log.read(0, size * 3, 7)
-    assert log.guarded("looking up", upper_bound_offset, log, outcome) == 3
+    assert log.local.guarded("looking up", upper_bound_offset, log.local, outcome) == 3
 
 
 def test_where_nothing_was_aborted_no_batch_is_looked_at() -> None:

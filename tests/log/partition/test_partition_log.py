@@ -2,37 +2,28 @@
 
 from __future__ import annotations
 
-import errno
-
 import pytest
 
-from pykbroker.environment.files import LogDirFailure
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.log.partition.lookup import upper_bound_offset
-from pykbroker.log.partition.partition_log import AppendOrigin, PartitionLog
+from pykbroker.log.partition.partition_log import AppendOrigin
 from pykbroker.protocol.control_records import EndTxnMarker, build_marker_batch
-from pykbroker.protocol.record_batch import iter_batches, iter_records
+from pykbroker.protocol.record_batch import iter_batches
 from pykbroker.testing.world.memory_files import MemoryFiles
-from tests.log.log_makers import DIRECTORY, NOW_MS, append, batch_of, memory_disk, open_orders
+from tests.log.log_makers import (
+    DIRECTORY,
+    NOW_MS,
+    append,
+    batch_of,
+    memory_disk,
+    open_orders,
+    values_of,
+)
 
 
 @pytest.fixture
 def files() -> MemoryFiles:
     return memory_disk()
-
-
-def values_of(log: PartitionLog, offset: int = 0, max_bytes: int = 1 << 20) -> list[bytes | None]:
-    """All values from an offset on, read as a consumer would."""
-    found: list[bytes | None] = []
-    while offset < log.log_end_offset:
-        outcome = log.read(offset, max_bytes, log.log_end_offset)
-        assert outcome.slice is not None
-        for header, batch in iter_batches(outcome.slice.read(), partial_tail=True):
-            for record in iter_records(batch):
-                if record.offset >= offset:
-                    found.append(record.value)
-            offset = header.next_offset
-    return found
 
 
 def test_offsets_are_assigned_and_read_back(files: MemoryFiles) -> None:
@@ -45,28 +36,6 @@ def test_offsets_are_assigned_and_read_back(files: MemoryFiles) -> None:
     assert outcome.slice is not None
     headers = [header for header, _ in iter_batches(outcome.slice.read())]
     assert [(h.base_offset, h.partition_leader_epoch) for h in headers] == [(2, 0), (3, 0)]
-
-
-def test_nothing_is_visible_before_it_is_written(files: MemoryFiles) -> None:
-    log = open_orders(files)
-    calls = files.calls
-    first = log.append_as_leader(batch_of(b"a"), 0, NOW_MS)
-    second = log.append_as_leader(batch_of(b"b"), 0, NOW_MS)
-    assert (first.base_offset, second.base_offset, log.log_end_offset, log.next_offset) == (
-        0,
-        1,
-        0,
-        2,
-    )
-    assert log.has_pending
-    assert log.read(0, 100, log.log_end_offset).slice is None
-    writes = []
-    files.fail = lambda name, path: writes.append((name, path))
-    log.write_pending()
-    assert [name for name, path in writes if path.endswith(".log") and name == "write"] == ["write"]
-    assert files.calls > calls
-    assert log.log_end_offset == 2
-    assert not log.has_pending
 
 
 def test_reads_outside_the_log(files: MemoryFiles) -> None:
@@ -119,104 +88,6 @@ def test_rolls_by_size_and_reads_across(files: MemoryFiles) -> None:
     assert names[f"{log.active.base_offset:020d}.index"] == 10485760
     assert names[f"{log.active.base_offset:020d}.timeindex"] == 10485756
     assert log.bytes_between(0, 30) == log.size_bytes
-
-
-def test_rolls_by_record_time(files: MemoryFiles) -> None:
-    log = open_orders(files, segment_ms="1000")
-    append(log, b"a", timestamp=NOW_MS)
-    append(log, b"b", timestamp=NOW_MS + 1000)
-    assert len(log.segments) == 1
-    append(log, b"c", timestamp=NOW_MS + 1001)
-    assert [s.base_offset for s in log.segments] == [0, 2]
-
-
-def test_compacted_logs_roll_for_their_compaction_lag(files: MemoryFiles) -> None:
-    for policy, segments in (("compact", [0, 1]), ("delete", [0])):
-        log = open_orders(
-            files,
-            f"/d/{policy}-0",
-            cleanup_policy=policy,
-            segment_ms="100000",
-            max_compaction_lag_ms="1000",
-        )
-        for timestamp in (NOW_MS, NOW_MS + 1001):
-            append(log, b"v", timestamp=timestamp)
-        assert log.segments.base_offsets == segments
-
-
-def test_rolls_in_the_middle_of_a_turn(files: MemoryFiles) -> None:
-    log = open_orders(files, segment_ms="1000")
-    for step in range(4):
-        log.append_as_leader(batch_of(b"x", timestamp=NOW_MS + 900 * step), 0, NOW_MS)
-    log.write_pending()
-    assert [s.base_offset for s in log.segments] == [0, 2]
-    assert log.log_end_offset == 4
-
-
-def test_duplicates_and_gaps_of_an_idempotent_producer(files: MemoryFiles) -> None:
-    log = open_orders(files)
-    first = log.append_as_leader(batch_of(b"a", b"b", producer=(7, 0, 0)), 0, NOW_MS)
-    again = log.append_as_leader(batch_of(b"a", b"b", producer=(7, 0, 0)), 0, NOW_MS)
-    assert (first.base_offset, first.queued) == (0, True)
-    assert (again.base_offset, again.last_offset, again.duplicate, again.queued) == (
-        0,
-        1,
-        True,
-        False,
-    )
-    gap = log.append_as_leader(batch_of(b"d", producer=(7, 0, 3)), 0, NOW_MS)
-    assert gap.error == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
-    log.write_pending()
-    assert log.log_end_offset == 2
-    log.close()
-    reopened = open_orders(files)
-    once_more = reopened.append_as_leader(batch_of(b"a", b"b", producer=(7, 0, 0)), 0, NOW_MS)
-    assert (once_more.base_offset, once_more.duplicate) == (0, True)
-    assert reopened.append_as_leader(batch_of(b"c", producer=(7, 0, 2)), 0, NOW_MS).queued
-
-
-def test_client_faults_are_outcomes(files: MemoryFiles) -> None:
-    log = open_orders(files, cleanup_policy="compact")
-    bad = batch_of(b"a")
-    bad[30] ^= 1
-    assert log.append_as_leader(bad, 0, NOW_MS).error == ErrorCode.CORRUPT_MESSAGE
-    assert not log.has_pending
-    assert log.next_offset == 0
-
-
-def test_a_failed_write_takes_back_exactly_the_turn(files: MemoryFiles) -> None:
-    log = open_orders(files)
-    append(log, b"a")
-    log.append_as_leader(batch_of(b"p", producer=(7, 0, 0)), 0, NOW_MS)
-    log.write_pending()
-    files.fail = lambda name, path: (
-        OSError(errno.EIO, "io") if name == "write" and path.endswith(".log") else None
-    )
-    log.append_as_leader(batch_of(b"q", producer=(7, 0, 1)), 3, NOW_MS)
-    log.append_as_leader(batch_of(b"r", producer=(8, 0, 0)), 3, NOW_MS)
-    with pytest.raises(LogDirFailure) as caught:
-        log.write_pending()
-    assert caught.value.directory == "/d"
-    assert log.is_offline
-    assert (log.log_end_offset, log.next_offset, log.has_pending) == (2, 2, False)
-    assert files.size(f"{DIRECTORY}/{0:020d}.log") == log.active.size
-    assert log.leader_epochs.latest_epoch == 0
-    assert sorted(log.producers.producers) == [7]
-    files.fail = None
-    assert values_of(log) == [b"a", b"p"]
-    assert log.append_as_leader(batch_of(b"q", producer=(7, 0, 1)), 0, NOW_MS).base_offset == 2
-
-
-def test_a_full_disk_takes_the_turn_back(files: MemoryFiles) -> None:
-    log = open_orders(files)
-    append(log, b"a")
-    size = log.size_bytes
-    files.capacity_bytes = files.used_bytes() + 50
-    log.append_as_leader(batch_of(b"b" * 100), 0, NOW_MS)
-    with pytest.raises(LogDirFailure):
-        log.write_pending()
-    assert files.size(f"{DIRECTORY}/{0:020d}.log") == size
-    assert log.log_end_offset == 1
 
 
 def test_leader_epochs(files: MemoryFiles) -> None:
@@ -298,7 +169,7 @@ def test_transactions_hold_the_last_stable_offset(files: MemoryFiles) -> None:
     assert log.last_stable_offset(4) == 4
     assert log.aborted_transactions(0, 4) == [(9, 1)]
     outcome = log.read(0, 1 << 20, 4)
-    assert upper_bound_offset(log, outcome) == 4
+    assert upper_bound_offset(log.local, outcome) == 4
     log.close()
     again = open_orders(files)
     assert again.aborted_transactions(0, 4) == [(9, 1)]
@@ -325,27 +196,6 @@ def test_a_transaction_index_of_garbage_is_built_again(files: MemoryFiles) -> No
     assert files.read_file(path) == content
 
 
-def test_followers_take_offsets_as_they_come(files: MemoryFiles) -> None:
-    leader = open_orders(files)
-    for value in (b"a", b"b", b"c"):
-        append(leader, value, epoch=3)
-    outcome = leader.read(0, 1 << 20, 3)
-    assert outcome.slice is not None
-    payload = outcome.slice.read()
-    follower = open_orders(files, "/d/orders-4")
-    appended = follower.append_as_follower(memoryview(payload[:-10]), NOW_MS)
-    assert (appended.base_offset, appended.last_offset) == (0, 1)
-    follower.write_pending()
-    assert values_of(follower) == [b"a", b"b"]
-    assert follower.leader_epochs.latest_epoch == 3
-    repeated = follower.append_as_follower(memoryview(payload), NOW_MS)
-    assert repeated.error == ErrorCode.OFFSET_OUT_OF_RANGE
-    broken = bytearray(payload)
-    broken[65] ^= 1
-    assert follower.append_as_follower(broken, NOW_MS).error == ErrorCode.CORRUPT_MESSAGE
-    assert follower.append_as_follower(payload, NOW_MS, leader_epoch=2).queued is False
-
-
 def test_log_start_offset(files: MemoryFiles) -> None:
     log = open_orders(files, segment_ms="1000")
     for step in range(6):
@@ -359,33 +209,6 @@ def test_log_start_offset(files: MemoryFiles) -> None:
     assert log.log_start_offset == 3
 
 
-def test_flush_moves_the_recovery_point(files: MemoryFiles) -> None:
-    log = open_orders(files)
-    append(log, b"a")
-    assert log.recovery_point == 0
-    log.flush(NOW_MS + 5)
-    assert (log.recovery_point, log.last_flush_ms) == (1, NOW_MS + 5)
-    assert log.prepare_flush() is None
-    eager = open_orders(files, "/d/eager-0", flush_messages="2")
-    append(eager, b"a")
-    assert eager.recovery_point == 0
-    append(eager, b"b")
-    assert eager.recovery_point == 2
-
-
-def test_a_duplicate_is_not_acknowledged_before_its_first_copy_is_synced(
-    files: MemoryFiles,
-) -> None:
-    """A kill came between write and sync; the producer asks again after the start."""
-    log = open_orders(files, flush_messages="1")
-    log.append_as_leader(batch_of(b"a", producer=(9, 0, 0)), 0, NOW_MS)
-    log.write_pending()
-    log.recovery_point = 0  # as recovery leaves it
-    again = log.append_as_leader(batch_of(b"a", producer=(9, 0, 0)), 0, NOW_MS)
-    assert again.duplicate
-    assert log.recovery_point == 1
-
-
 def test_moving_the_directory(files: MemoryFiles) -> None:
     log = open_orders(files)
     append(log, b"a")
@@ -394,14 +217,3 @@ def test_moving_the_directory(files: MemoryFiles) -> None:
     assert values_of(log) == [b"a"]
     append(log, b"b", epoch=2)
     assert files.exists("/d/orders-3.x-delete/leader-epoch-checkpoint")
-
-
-def test_metadata_batches_get_offsets_and_epoch(files: MemoryFiles) -> None:
-    log = open_orders(files)
-    outcome = log.append_as_leader(
-        bytes(batch_of(b"a") + batch_of(b"b", b"c")), 4, NOW_MS, AppendOrigin.RAFT_LEADER
-    )
-    assert (outcome.base_offset, outcome.last_offset) == (0, 2)
-    log.write_pending()
-    assert values_of(log) == [b"a", b"b", b"c"]
-    assert log.leader_epochs.latest_epoch == 4

@@ -129,7 +129,7 @@ def test_a_log_looks_through_a_large_batch_in_a_thread() -> None:
 def test_a_log_tells_of_damage_in_a_large_batch() -> None:
     log = log_with_a_large_batch()
     asked = (log.segments.last.file.pread(61, 0), NOW_MS, 0)
-    log.looked_up[asked] = CorruptBatch("bad records")
+    log.reader.looked_up[asked] = CorruptBatch("bad records")
     log.files.may_wait = False
     with pytest.raises(KafkaError) as refused:
         log.offset_for_timestamp(NOW_MS)

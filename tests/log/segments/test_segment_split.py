@@ -41,7 +41,7 @@ def wide_directory() -> MemoryFiles:
 
 
 def content_of(log: PartitionLog) -> bytes:
-    return b"".join(segment.slice(0, segment.size).read() for segment in log.segments)
+    return b"".join(segment.file.slice(0, segment.size).read() for segment in log.segments)
 
 
 def segment_in(files: MemoryFiles, base_offset: int = 0) -> Segment:

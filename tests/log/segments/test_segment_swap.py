@@ -45,12 +45,12 @@ def old_of(group: Group, segments: list[Segment]) -> list[Segment]:
 
 def test_files_and_snapshots_after_a_swap() -> None:
     log = written()
-    readers = [segment.slice(0, segment.size) for segment in log.segments]
+    readers = [segment.file.slice(0, segment.size) for segment in log.segments]
     before = [reader.read() for reader in readers]
     snapshots = set(log.snapshots.offsets)
     _, segments, groups = cleaned(log)
     for group in groups:
-        assert replace_segments(log, old_of(group, segments), group.new)
+        assert replace_segments(log.local, old_of(group, segments), group.new)
     names = log.files.listdir(log.directory)
     assert not [name for name in names if name.endswith((".cleaned", ".swap"))]
     new = {base for group in groups for base in group.new} | {log.active.base_offset}
@@ -70,13 +70,13 @@ def test_files_and_snapshots_after_a_swap() -> None:
 def test_a_result_for_segments_that_are_gone_is_thrown_away() -> None:
     log = written()
     _, segments, groups = cleaned(log)
-    log.remove_segment(segments[0])
-    assert not replace_segments(log, old_of(groups[0], segments), groups[0].new)
+    log.local.remove_segment(segments[0])
+    assert not replace_segments(log.local, old_of(groups[0], segments), groups[0].new)
     other = [base for group in groups[1:] for base in group.new]
     discard_cleaned(log.files, log.directory, other)
     assert not [n for n in log.files.listdir(log.directory) if n.endswith(".cleaned")]
-    log.is_offline = True
-    assert not replace_segments(log, [], [0])
+    log.local.is_offline = True
+    assert not replace_segments(log.local, [], [0])
 
 
 @pytest.mark.parametrize("power_fails", [False, True])
@@ -87,7 +87,7 @@ def test_a_crash_at_any_call_leaves_the_old_log_or_the_new_one(power_fails: bool
     latest = {key: value for _, key, value in before}
     _, segments, groups = cleaned(log)
     for group in groups:
-        replace_segments(log, old_of(group, segments), group.new)
+        replace_segments(log.local, old_of(group, segments), group.new)
     after = [(r.offset, r.key, r.value) for r in records(log)]
     assert len(after) < len(before)
 
@@ -100,7 +100,7 @@ def test_a_crash_at_any_call_leaves_the_old_log_or_the_new_one(power_fails: bool
         crashed = False
         try:
             for group in groups:
-                replace_segments(log, old_of(group, segments), group.new)
+                replace_segments(log.local, old_of(group, segments), group.new)
         except SimulatedCrash:
             crashed = True
         if power_fails:

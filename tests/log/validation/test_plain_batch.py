@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pykbroker.log.partition import log_appending
+from pykbroker.log.partition import log_appender
 from pykbroker.log.validation.batch_validation import validate
 from pykbroker.log.validation.plain_batch import plain_header
 from pykbroker.log.validation.validation_rules import ValidationRules
@@ -143,7 +143,7 @@ def test_a_log_is_the_same_with_and_without_the_short_look(
         for is_short in (True, False):
             with monkeypatch.context() as patched:
                 if not is_short:
-                    patched.setattr(log_appending, "plain_header", lambda *_: None)
+                    patched.setattr(log_appender, "plain_header", lambda *_: None)
                 told.append(life(random.Random(seed)))
         assert told[0] == told[1], seed
 

@@ -60,8 +60,8 @@ def _as_if_written(original: Any, manager: Any, waiting: Any, failed: Any) -> No
             original(manager, [produce], failed)
 
 
-def _forget_epoch(original: Any, manager: Any, entries: Any, offset: int, now_ms: int) -> None:
-    original(manager, [], offset, now_ms)
+def _forget_epoch(original: Any, manager: Any, entries: Any, offset: int) -> None:
+    original(manager, [], offset)
 
 
 LOG_MUTANTS = (
@@ -143,7 +143,7 @@ LOG_MUTANTS = (
         "a read begins with the batch of its offset",
         (
             Patch(
-                "log.partition.log_reading:LogReading.read",
+                "log.partition.partition_log:PartitionLog.read",
                 instead(
                     lambda original, log, offset, *more: original(
                         log, min(offset + 1, log.log_end_offset - 1), *more
@@ -174,7 +174,7 @@ LOG_MUTANTS = (
         "Produce is answered with the offset of its first record",
         (
             Patch(
-                "log.partition.log_appending:LogAppending.append_as_leader",
+                "log.partition.partition_log:PartitionLog.append_as_leader",
                 changing(lambda outcome: _shifted(outcome)),
             ),
         ),

@@ -94,7 +94,7 @@ SERVING_MUTANTS = (
     Mutant(
         "slices-shifted",
         "a fetch returns the bytes of its records",
-        (Patch("log.partition.log_reading:LogReading.read", instead(_wrong_record)),),
+        (Patch("log.partition.partition_log:PartitionLog.read", instead(_wrong_record)),),
     ),
     Mutant(
         "pipelined-requests-dropped",
@@ -104,6 +104,6 @@ SERVING_MUTANTS = (
     Mutant(
         "acknowledged-before-written",
         "nothing is acknowledged before it is written",
-        (Patch("log.partition.log_appending:LogAppending.write_pending", doing_nothing),),
+        (Patch("log.partition.partition_log:PartitionLog.write_pending", doing_nothing),),
     ),
 )

@@ -85,7 +85,8 @@ TRANSACTION_MUTANTS = (
         "a read_committed fetch names every aborted transaction in it",
         (
             Patch(
-                "log.partition.log_reading:LogReading.aborted_in_slice", instead(_first_of_the_list)
+                "log.partition.partition_log:PartitionLog.aborted_in_slice",
+                instead(_first_of_the_list),
             ),
         ),
         seed=40,

@@ -1,4 +1,4 @@
-"""What happens to a log when its disk or its bytes fail it."""
+"""What happens to a log when its disk or its bytes fail it, and how it takes new settings."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_an_index_that_cannot_be_mended_is_not_tried_for_ever() -> None:
         raise CorruptIndex(f"{DIRECTORY}/elsewhere", "always")
 
     with pytest.raises(CorruptIndex):
-        log.guarded("asking", broken)
+        log.local.guarded("asking", broken)
     assert len(tries) == 3
 
 

@@ -1,0 +1,208 @@
+"""The batches that were appended in this turn, until one write puts them into the log.
+
+    add      queued: the checks of later batches see it already
+    write    one writev, then the log end offset moves
+    roll     what is queued is written, the next batch begins a segment
+
+State: the queued bytes, where their batches stand in the log, what they did to their producers.
+In:    batches with their offsets assigned. Out: LogDirFailure.
+Invariants: a failed write takes back exactly what was queued, from the file and from the producers;
+       after a failure of the disk nothing is written any more.
+Source: Kafka's UnifiedLog.append and roll, LogSegment.shouldRoll.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import logging
+from typing import TYPE_CHECKING
+
+from pykbroker.environment.files import Buffer, LogDirFailure
+from pykbroker.log.partition.local_log import LocalLog
+from pykbroker.log.partition.log_flusher import LogFlusher
+from pykbroker.log.producers.producer_state import ProducerUpdate
+from pykbroker.log.segments.entry_index import MAX_RELATIVE_OFFSET
+from pykbroker.log.segments.index_files import CorruptIndex
+from pykbroker.log.segments.segment import CorruptSegment, Placed, Segment
+
+if TYPE_CHECKING:
+    from pykbroker.config import TopicConfig
+
+_log = logging.getLogger(__name__)
+
+
+class AppendQueue:
+    """See the module."""
+
+    __slots__ = (
+        "_batches",
+        "_flusher",
+        "_local",
+        "_parts",
+        "_producers",
+        "_roll_ms",
+        "_segment_bytes",
+        "_size_bytes",
+        "_updates",
+        "next_offset",
+    )
+
+    def __init__(self, local: LocalLog, flusher: LogFlusher) -> None:
+        self._local = local
+        self._flusher = flusher
+        self._producers = local.snapshots.manager
+        self.next_offset = local.log_end_offset
+        """The offset of the next batch; the log ends here once what is queued is written."""
+        self._parts: list[Buffer] = []
+        self._batches: list[Placed] = []
+        self._size_bytes = 0
+        self._updates: list[ProducerUpdate] = []
+        self.update_config(local.config)
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._batches
+
+    def update_config(self, config: TopicConfig) -> None:
+        self._segment_bytes = config.segment_bytes
+        self._roll_ms = config.segment_ms
+        if config.compact and config.max_compaction_lag_ms > 0:  # only closed segments are cleaned
+            self._roll_ms = min(self._roll_ms, config.max_compaction_lag_ms)
+
+    # -- queueing -------------------------------------------------------------------------------
+
+    def add(
+        self,
+        part: Buffer,
+        place: Placed,
+        update: ProducerUpdate | None,
+        *,
+        joins_last: bool = False,
+    ) -> None:
+        """Queue the batch that is to stand at `place`, and apply what it does to its producer.
+
+        `part` is its bytes; with `joins_last` those of the batch queued before it as well.
+        """
+        if update is not None:
+            self._producers.apply(update)
+            self._updates.append(update)
+        if joins_last:
+            self._parts[-1] = part
+        else:
+            self._parts.append(part)
+        self._batches.append(place)
+        self._size_bytes += place[3]
+        self.next_offset = place[1] + 1
+
+    def must_roll(self, size: int, last_offset: int, max_timestamp: int, now_ms: int) -> bool:
+        """Whether a batch of `size` bytes must begin a segment; what is queued counts as written.
+
+        LogDirFailure, KafkaError: the active segment had to be opened for that.
+        """
+        segment = self._local.active
+        filled = segment.size + self._size_bytes
+        if (
+            filled + size > self._segment_bytes
+            or segment.index_full
+            or last_offset - segment.base_offset > MAX_RELATIVE_OFFSET
+        ):
+            return True
+        if not filled:
+            return False
+        first = segment.first_timestamp
+        if first is None:
+            first = self._first_timestamp(segment)
+        waited_ms = max_timestamp - first if first >= 0 else now_ms - segment.created_ms
+        return waited_ms > self._roll_ms - segment.roll_jitter_ms
+
+    def _first_timestamp(self, segment: Segment) -> int:
+        """The largest timestamp of the first batch of a segment that was not asked for it yet."""
+        if not segment.size:  # all that it holds is still queued
+            return self._batches[0][2]
+        self._local.guarded("opening a segment", segment.make_writable)
+        first = segment.first_timestamp
+        assert first is not None
+        return first
+
+    def restart_at(self, offset: int) -> None:
+        """The log was cut, or begins anew: the next batch gets this offset. Nothing is queued."""
+        self.next_offset = offset
+
+    # -- writing --------------------------------------------------------------------------------
+
+    def write(self) -> None:
+        """Write what is queued with one writev, then move the log end offset.
+
+        LogDirFailure: what was queued is cut back, and nothing of it will ever be read.
+        """
+        batches = self._batches
+        if not batches:
+            return
+        local = self._local
+        if local.is_offline:
+            self._take_back()
+            raise local.failure("writing", OSError(errno.EIO, "the log is offline"))
+        segment = local.active
+        size_before = segment.size
+        try:
+            if not segment.is_writable:
+                local.guarded("opening a segment", segment.make_writable)
+            segment.append(self._parts, batches)
+            for update in self._updates:
+                if update.completed is not None and update.completed.is_aborted:
+                    segment.txn_index.append_aborted(update.completed)
+        except LogDirFailure:
+            self._take_back()
+            raise
+        except OSError as error:
+            segment.size = size_before
+            self._take_back()
+            self._cut_back()
+            raise local.failure("writing", error) from error
+        self._parts = []
+        self._batches = []
+        self._size_bytes = 0
+        if self._updates:
+            self._updates = []
+        local.log_end_offset = self._producers.map_end_offset = self.next_offset
+        if local.log_end_offset >= self._flusher.due_offset:
+            self._flusher.flush()
+
+    def _take_back(self) -> None:
+        """Forget what is queued: the log, in memory, ends where it ended before."""
+        for update in reversed(self._updates):
+            self._producers.undo(update)
+        self._parts = []
+        self._batches = []
+        self._size_bytes = 0
+        self._updates = []
+        self.next_offset = self._local.log_end_offset
+
+    def _cut_back(self) -> None:
+        """Cut off, as far as the disk lets us, what a failed write left in the files."""
+        local = self._local
+        with contextlib.suppress(OSError, CorruptSegment, CorruptIndex):
+            local.active.cut_back()
+            local.active.truncate_to(local.log_end_offset, local.now_ms)
+            local.leader_epochs.truncate_from_end(local.log_end_offset)
+
+    # -- rolling --------------------------------------------------------------------------------
+
+    def roll(self, now_ms: int, base_offset: int | None = None) -> Segment:
+        """Close the active segment and begin a new one at base_offset (default: the log end)."""
+        self.write()
+        local = self._local
+        base = max(base_offset or 0, local.log_end_offset)
+        old = local.active
+        if old.base_offset == base and not old.size:
+            return old
+        with local.guard("rolling"):
+            old.become_inactive()
+            self._flusher.note_roll(old)
+            segment = local.new_segment(base, now_ms)
+            # The snapshot stands at the new base offset, which may be ahead of the log end.
+            self._producers.map_end_offset = base
+            local.snapshots.take()
+        _log.debug("%s: rolled new log segment at offset %d", local.topic_partition, base)
+        return segment

@@ -1,0 +1,266 @@
+"""Appending to a partition's log: check a batch, assign its offsets, queue it.
+
+    append_as_leader ->   check_plain, queue_plain: where there is nothing special
+                     else validate, what is known of the producer, queued
+
+State: the rules that batches are checked by. What is queued is the AppendQueue's.
+In:    batches (views of received frames stay views). Out: AppendOutcome; LogDirFailure when the
+       segment had to roll and that failed.
+Invariants: batches queued in a turn see each other (sequence checks, offsets).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from pykbroker.environment.files import Buffer
+from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.log.partition.append_outcome import AppendOrigin, AppendOutcome
+from pykbroker.log.partition.append_queue import AppendQueue
+from pykbroker.log.partition.local_log import LocalLog
+from pykbroker.log.partition.log_flusher import LogFlusher
+from pykbroker.log.producers.producer_state import ProducerUpdate
+from pykbroker.log.producers.verification import VerificationGuard
+from pykbroker.log.segments.segment import placed
+from pykbroker.log.validation.batch_validation import (
+    ValidationOutcome,
+    check_replicated,
+    stamp,
+    validate,
+)
+from pykbroker.log.validation.plain_batch import plain_header
+from pykbroker.log.validation.validation_rules import (
+    CLIENT,
+    REPLICATION,
+    HeavyBatch,
+    ValidationRules,
+)
+from pykbroker.protocol.record import CorruptBatch
+from pykbroker.protocol.record_batch import (
+    LOG_OVERHEAD,
+    MAGIC_V2,
+    TRANSACTIONAL_BIT,
+    BatchHeader,
+    assign_offset,
+)
+
+if TYPE_CHECKING:
+    from pykbroker.config import TopicConfig
+
+PlainBatch: TypeAlias = tuple[int, int, ProducerUpdate | None]
+"""A batch that `queue_plain` takes: last offset delta, max timestamp, its producer's update."""
+
+
+class LogAppender:
+    """See the module."""
+
+    __slots__ = ("_epochs", "_flusher", "_local", "_producers", "_queue", "_rules")
+
+    def __init__(self, local: LocalLog, queue: AppendQueue, flusher: LogFlusher) -> None:
+        self._local = local
+        self._queue = queue
+        self._flusher = flusher
+        self._epochs = local.leader_epochs
+        self._producers = local.snapshots.manager
+        self.update_config(local.config)
+
+    def update_config(self, config: TopicConfig) -> None:
+        self._rules = ValidationRules.of(config, str(self._local.topic_partition))
+
+    # -- as leader ------------------------------------------------------------------------------
+
+    def append_as_leader(
+        self,
+        records: Buffer,
+        leader_epoch: int,
+        now_ms: int,
+        origin: AppendOrigin,
+        transaction_version: int,
+        checked: ValidationOutcome | None,
+        guard: VerificationGuard | None,
+    ) -> AppendOutcome:
+        """See PartitionLog."""
+        if checked is None:
+            if guard is None:
+                view = memoryview(records)
+                plain = self.check_plain(view, leader_epoch, now_ms)
+                if plain is not None:
+                    base_offset = self.queue_plain(view, plain, leader_epoch)
+                    return AppendOutcome(base_offset, base_offset + plain[0], queued=True)
+            checked = validate(records, self._rules, now_ms, origin)
+        elif checked.log_append_time >= 0:
+            stamp(checked, now_ms)
+        if checked.error:
+            return AppendOutcome(
+                error=checked.error,
+                error_message=checked.error_message,
+                record_errors=checked.record_errors,
+            )
+        header = checked.header
+        batch = checked.batch
+        base_offset = self._queue.next_offset
+        last_offset = base_offset + header.last_offset_delta
+        update = None
+        if header.producer_id >= 0:
+            try:
+                if origin == CLIENT:
+                    duplicate = self._producers.find_duplicate(header)
+                    if duplicate is not None:
+                        if self._local.log_end_offset >= self._flusher.due_offset:
+                            self._flusher.flush()  # a kill came between its write and its sync
+                        return AppendOutcome(
+                            duplicate.first_offset,
+                            duplicate.last_offset,
+                            duplicate.timestamp,
+                            duplicate=True,
+                        )
+                update = self._producers.prepare(
+                    header, batch, base_offset, origin, transaction_version, guard
+                )
+            except KafkaError as refused:
+                return AppendOutcome(error=refused.code, error_message=refused.message)
+        self._local.now_ms = now_ms
+        size = header.batch_length + LOG_OVERHEAD
+        self._roll_if_due(size, base_offset, last_offset, header.max_timestamp)
+        if leader_epoch != self._epochs.latest_epoch:
+            self.assign_epoch_start(leader_epoch, base_offset)
+        assign_offset(batch, base_offset, leader_epoch)
+        if update is not None:
+            header.base_offset = base_offset
+            header.partition_leader_epoch = leader_epoch
+            self._verify(header)
+        self._queue.add(batch, (base_offset, last_offset, header.max_timestamp, size), update)
+        return AppendOutcome(base_offset, last_offset, checked.log_append_time, queued=True)
+
+    def check_plain(self, records: memoryview, leader_epoch: int, now_ms: int) -> PlainBatch | None:
+        """Look whether `queue_plain` may have a client's batch; None: it wants a closer look.
+
+        That is so of a batch that is not plain (plain_batch.py) or not its producer's next one, and
+        where an append has more to do than to queue it: roll, open a segment, begin an epoch.
+        """
+        local = self._local
+        queue = self._queue
+        if leader_epoch != self._epochs.latest_epoch or not local.active.is_writable:
+            return None
+        header = plain_header(records, self._rules, now_ms)
+        if header is None:
+            return None
+        delta, max_timestamp, producer_id, producer_epoch, sequence = header
+        last_offset = queue.next_offset + delta
+        local.now_ms = now_ms
+        if queue.must_roll(len(records), last_offset, max_timestamp, now_ms):
+            return None
+        if producer_id < 0:
+            return delta, max_timestamp, None
+        update = self._producers.prepare_next(
+            producer_id, producer_epoch, sequence, delta, last_offset, max_timestamp
+        )
+        return None if update is None else (delta, max_timestamp, update)
+
+    def queue_plain(self, records: memoryview, plain: PlainBatch, leader_epoch: int) -> int:
+        """Queue the batch that `check_plain` has just looked at; its base offset."""
+        delta, max_timestamp, update = plain
+        batch = bytearray(records) if records.readonly else records
+        base_offset = self._queue.next_offset
+        assign_offset(batch, base_offset, leader_epoch)
+        place = (base_offset, base_offset + delta, max_timestamp, len(batch))
+        self._queue.add(batch, place, update)
+        return base_offset
+
+    # -- checks beforehand ----------------------------------------------------------------------
+
+    def is_heavy(self, attributes: int, size_bytes: int) -> bool:
+        """Whether a client's batch should be given to `validate` in a thread first."""
+        return self._rules.is_heavy(attributes, size_bytes)
+
+    def validate(self, records: Buffer, now_ms: int) -> ValidationOutcome:
+        """Check a client's batch and make it fit, for `append_as_leader`.
+
+        It touches nothing of the log: any thread may call it.
+        """
+        return validate(records, self._rules, now_ms, CLIENT)
+
+    def validate_light(
+        self, records: Buffer, attributes: int, now_ms: int
+    ) -> ValidationOutcome | None:
+        """As `validate`, for the event loop; None when the batch holds too much for that."""
+        limit = self._rules.light_bytes(attributes)
+        try:
+            return validate(records, self._rules, now_ms, CLIENT, limit)
+        except HeavyBatch:
+            return None
+
+    # -- as follower ----------------------------------------------------------------------------
+
+    def append_as_follower(
+        self, records: Buffer, now_ms: int, leader_epoch: int | None = None
+    ) -> AppendOutcome:
+        """See PartitionLog."""
+        view = memoryview(records)
+        try:
+            batches = check_replicated(view, self._rules.partition)
+        except CorruptBatch as fault:
+            return AppendOutcome(error=ErrorCode.CORRUPT_MESSAGE, error_message=str(fault))
+        next_offset = expected = self._queue.next_offset
+        for count, (_, header) in enumerate(batches):
+            if leader_epoch is not None and header.partition_leader_epoch > leader_epoch:
+                del batches[count:]
+                break
+            if header.base_offset < expected:
+                return AppendOutcome(
+                    error=ErrorCode.OFFSET_OUT_OF_RANGE,
+                    error_message=(
+                        f"Unexpected offset in append to {self._local.topic_partition}: "
+                        f"{header.base_offset} is less than the next offset {expected}."
+                    ),
+                )
+            expected = header.next_offset
+        if not batches:
+            return AppendOutcome(next_offset, next_offset - 1)
+        self._local.now_ms = now_ms
+        self._queue_replicated(view, batches)
+        return AppendOutcome(batches[0][1].base_offset, expected - 1, queued=True)
+
+    def _queue_replicated(self, view: memoryview, batches: list[tuple[int, BatchHeader]]) -> None:
+        queue = self._queue
+        run_start = run_end = -1  # batches that lie side by side are one part of the writev
+        for position, header in batches:
+            size = header.batch_length + LOG_OVERHEAD
+            end = position + size
+            batch = view[position:end]
+            # Where an old compressed message begins is not known, only that it goes on from here.
+            base_offset = header.base_offset if header.magic == MAGIC_V2 else queue.next_offset
+            self._roll_if_due(size, base_offset, header.last_offset, header.max_timestamp)
+            if header.partition_leader_epoch != self._epochs.latest_epoch:
+                self.assign_epoch_start(header.partition_leader_epoch, header.base_offset)
+            update = None
+            if header.producer_id >= 0:
+                update = self._producers.prepare(header, batch, header.base_offset, REPLICATION)
+                if update is not None:
+                    self._verify(header)
+            joins_last = position == run_end and not queue.is_empty  # it is after a roll
+            if not joins_last:
+                run_start = position
+            queue.add(view[run_start:end], placed(header), update, joins_last=joins_last)
+            run_end = end
+
+    # -- both -----------------------------------------------------------------------------------
+
+    def _verify(self, header: BatchHeader) -> None:
+        """Tell the verifications of transactions of a batch that is about to be queued."""
+        if header.attributes & TRANSACTIONAL_BIT:
+            self._producers.verifications.note_append(header)
+
+    def _roll_if_due(
+        self, size: int, base_offset: int, last_offset: int, max_timestamp: int
+    ) -> None:
+        now_ms = self._local.now_ms
+        if self._queue.must_roll(size, last_offset, max_timestamp, now_ms):
+            self._queue.roll(now_ms, base_offset)
+
+    def assign_epoch_start(self, leader_epoch: int, start_offset: int) -> None:
+        """The log has batches of `leader_epoch`, if it is a new one, from `start_offset` on."""
+        latest = self._epochs.latest_epoch
+        if leader_epoch > (-1 if latest is None else latest):
+            with self._local.guard("writing the leader epoch checkpoint"):
+                self._epochs.assign(leader_epoch, start_offset)

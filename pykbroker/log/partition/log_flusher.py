@@ -1,0 +1,148 @@
+"""What of a log is on its disk for sure: the recovery point, and the flushes that move it.
+
+State: the recovery point, the closed segments that no flush has synced since they were closed.
+In:    offsets to flush to, segments that were closed, jobs that were run. Out: FlushJobs.
+Invariants: everything below the recovery point survives a power failure; it never passes the log
+       end; a job that ran while the log was cut moves nothing.
+Source: Kafka's UnifiedLog.flush, LocalLog.markFlushed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pykbroker.log.partition.flush import FlushJob
+from pykbroker.log.partition.local_log import LocalLog
+from pykbroker.log.segments.segment import Segment
+
+if TYPE_CHECKING:
+    from pykbroker.config import TopicConfig
+
+
+class LogFlusher:
+    """See the module. A log that rolls leaves its flusher to the housekeeping, as a chore."""
+
+    __slots__ = (
+        "_closed_unsynced",
+        "_is_directory_durable",
+        "_local",
+        "due_offset",
+        "last_flush_ms",
+        "recovery_point",
+    )
+
+    def __init__(self, local: LocalLog, recovery_point: int, *, is_directory_durable: bool) -> None:
+        self._local = local
+        self.recovery_point = recovery_point
+        self.last_flush_ms = local.now_ms
+        self._closed_unsynced: tuple[Segment, ...] = ()
+        """Rolled since the last flush: closing them wrote to their indexes."""
+        self._is_directory_durable = is_directory_durable
+        """False: the directory is new, the next flush syncs its name and partition.metadata."""
+        self.update_config(local.config)
+
+    def update_config(self, config: TopicConfig) -> None:
+        self.due_offset = self.recovery_point + config.flush_messages
+        """flush.messages: when the log ends here, it must be flushed."""
+
+    def _move_recovery_point(self, offset: int) -> None:
+        self.recovery_point = offset
+        self.due_offset = offset + self._local.config.flush_messages
+
+    @property
+    def is_offline(self) -> bool:
+        return self._local.is_offline
+
+    def note_roll(self, closed: Segment) -> None:
+        """The active segment was closed: the housekeeping will flush it."""
+        self._closed_unsynced += (closed,)
+        self._local.chores.rolled(self)
+
+    def end_at(self, offset: int) -> None:
+        """The log was cut at `offset`."""
+        self._move_recovery_point(min(self.recovery_point, offset))
+
+    # -- in parts, the waiting elsewhere --------------------------------------------------------
+
+    def prepare(self, offset: int, *, active_indexes: bool = True) -> FlushJob | None:
+        """What must be fsynced so that the recovery point may move to `offset`; run it anywhere.
+
+        With active_indexes False the indexes of the active segment stay as they are: for a log
+        whose last segment is always indexed again after a crash.
+        """
+        if offset <= self.recovery_point and not self._closed_unsynced:
+            return None
+        with self._local.guard("flushing"):
+            segments = self._take_unsynced(offset)
+            for segment in segments:
+                segment.offset_index.write_back()
+                segment.time_index.write_back()
+        return self._job(offset, segments, None if active_indexes else self._local.active)
+
+    def prepare_closed(self) -> FlushJob | None:
+        """As `prepare`, of the closed segments alone."""
+        return self.prepare(self._local.active.base_offset)
+
+    def prepare_close(self, *, with_parent: bool) -> FlushJob | None:
+        """Close the active segment and sync all; without the parent the caller syncs that."""
+        local = self._local
+        changed = self._take_unsynced(local.log_end_offset)
+        active = local.active
+        if active.is_writable:
+            active.become_inactive()
+            if active not in changed:
+                changed.append(active)
+        if not changed and not local.leader_epochs.is_dirty:
+            return None
+        return self._job(local.log_end_offset, changed, with_parent=with_parent)
+
+    def complete(self, job: FlushJob, now_ms: int | None = None) -> None:
+        """The job ran: move the recovery point, unless the log was truncated under it."""
+        if job.truncations == self._local.truncations and not self._local.is_offline:
+            self.mark_flushed(job.offset, now_ms)
+
+    def mark_flushed(self, offset: int, now_ms: int | None = None) -> None:
+        """Everything below `offset` is synced."""
+        offset = min(offset, self._local.log_end_offset)
+        if offset > self.recovery_point:
+            self._move_recovery_point(offset)
+            self.last_flush_ms = self._local.now_ms if now_ms is None else now_ms
+
+    def _take_unsynced(self, offset: int) -> list[Segment]:
+        """The segments that the flush up to `offset` must sync."""
+        segments = self._local.segments
+        found = {id(s): s for s in self._closed_unsynced if s in segments}
+        self._closed_unsynced = ()
+        if offset > self.recovery_point:
+            found |= {id(s): s for s in segments.within(self.recovery_point, offset)}
+        return list(found.values())
+
+    def _job(
+        self,
+        offset: int,
+        segments: list[Segment],
+        without_indexes_of: Segment | None = None,
+        *,
+        with_parent: bool = True,
+    ) -> FlushJob:
+        job = FlushJob(
+            self._local,
+            offset,
+            segments,
+            self.recovery_point,
+            is_new=not self._is_directory_durable,
+            with_parent=with_parent,
+            without_indexes_of=without_indexes_of,
+        )
+        self._is_directory_durable = True
+        return job
+
+    # -- here and now ---------------------------------------------------------------------------
+
+    def flush(self, now_ms: int | None = None) -> None:
+        """fsync up to the log end. Blocks; LogDirFailure."""
+        job = self.prepare(self._local.log_end_offset)
+        if job is not None:
+            with self._local.guard("flushing"):
+                job.run()
+            self.complete(job, now_ms)
