@@ -22,6 +22,7 @@ KAFKA_VERSION = "4.4.0"
 KAFKAJS_VERSION = "2.2.4"
 SPARK_VERSION = "4.2.0"
 CONNECT_VERSION = "4.3.1"
+SHELL_VERSION = "4.3.1"
 
 _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
@@ -48,6 +49,7 @@ _CONNECT_JARS = (
     ("org.apache.kafka", "connect-file", CONNECT_VERSION),
     *_LOGGING_JARS,
 )
+_SHELL_JARS = (("org.apache.kafka", "kafka-shell", SHELL_VERSION),)
 _COPY_JARS = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
 
 
@@ -100,6 +102,13 @@ def streams_classpath() -> str:
 def connect_classpath() -> str:
     """The class path of Kafka Connect with its file source and sink (there are none of 4.4.0)."""
     return f"{_jars(f'kafka-connect-{CONNECT_VERSION}', _CONNECT_JARS)}/*"
+
+
+@cache
+def shell_classpath() -> str:
+    """The class path of Kafka's metadata shell (there is none of 4.4.0) with the classes of 4.4
+    that it reads metadata with; those of its own release know no metadata.version of 4.4."""
+    return f"{kafka_classpath()}:{_jars(f'kafka-shell-{SHELL_VERSION}', _SHELL_JARS)}/*"
 
 
 @cache
@@ -192,6 +201,7 @@ ALL_TOOLS: Mapping[str, Callable[[], object]] = {
     "Apache Kafka's jars, from Maven's repository": kafka_classpath,
     "Kafka Streams' jars, from Maven's repository": streams_classpath,
     "Kafka Connect's jars, from Maven's repository": connect_classpath,
+    "Kafka's metadata shell, from Maven's repository": shell_classpath,
     "Spark's Kafka connector, from Maven's repository": spark_kafka_jars,
     "kafkajs, from npm's registry": node_modules,
     "kcat, from Debian's packages": kcat,
