@@ -19,9 +19,6 @@
     replay              records into a broker, at their own pace or N times as fast
     throughput          produce, consume and scan, measured
 
-job.py has what they share (arguments, session, results); session.py, interrupts.py, progress.py,
-results.py, console.py, pictures.py, reading.py, left_out.py, sizes.py, runs.py, latencies.py,
-exact_batches.py, raw_batches.py, clients.py, client_check.py, consumers.py and brokers.py the
-parts of that. lanes.py is a part of replay, phases.py of throughput, replica_verdict.py of
-replica_difference, codec_picture.py of codec_what_if. docs/analytics.md has an example of each.
+Each file here is one job; `parts/` holds what they are built from. docs/analytics.md has an example
+of each.
 """

@@ -33,12 +33,12 @@ from pykbroker.offline import ReadOptions, Split
 from pykbroker.protocol.compression import CODEC_IDS, CODEC_NAMES, LEVELS, compress, decompress
 from pykbroker.protocol.record_batch import RECORD_BATCH_OVERHEAD
 from pykbroker.spark import map_splits
-from spark_jobs.codec_picture import draw_codecs
-from spark_jobs.job import Job
-from spark_jobs.progress import step
-from spark_jobs.raw_batches import RawBatch, sample_runs
-from spark_jobs.reading import positive, source_options
-from spark_jobs.results import Outcome
+from spark_jobs.parts.codec_picture import draw_codecs
+from spark_jobs.parts.job import Job
+from spark_jobs.parts.progress import step
+from spark_jobs.parts.raw_batches import RawBatch, sample_runs
+from spark_jobs.parts.reading import positive, source_options
+from spark_jobs.parts.results import Outcome
 
 DEFAULT: Final = "none,gzip:1,gzip:6,snappy,lz4,lz4:1,zstd:1,zstd:3,zstd:9"
 _AS_IS: Final = 0

@@ -33,12 +33,12 @@ from pykbroker.offline.split import topic_pattern
 from pykbroker.spark import map_batches
 from pykbroker.spark.options import parse_options
 from pykbroker.spark.tasks import base_selection
-from spark_jobs import pictures
-from spark_jobs.job import Job
-from spark_jobs.progress import step
-from spark_jobs.reading import source_options
-from spark_jobs.results import Outcome, rows_table
-from spark_jobs.sizes import Integers, integers
+from spark_jobs.parts import pictures
+from spark_jobs.parts.job import Job
+from spark_jobs.parts.progress import step
+from spark_jobs.parts.reading import source_options
+from spark_jobs.parts.results import Outcome, rows_table
+from spark_jobs.parts.sizes import Integers, integers
 
 CONSUMER_OFFSETS: Final = "__consumer_offsets"
 #: Types of records: now, before Kafka 0.9, and none: it cannot be told whether that is a commit.

@@ -19,11 +19,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from pykbroker.spark import to_parquet
 from pykbroker.spark.parquet_export import refuse_filled
 from pykbroker.spark.target import Target
-from spark_jobs import pictures
-from spark_jobs.job import Job
-from spark_jobs.progress import step
-from spark_jobs.reading import source_options
-from spark_jobs.results import Outcome, nothing_empty_left
+from spark_jobs.parts import pictures
+from spark_jobs.parts.job import Job
+from spark_jobs.parts.progress import step
+from spark_jobs.parts.reading import source_options
+from spark_jobs.parts.results import Outcome, nothing_empty_left
 
 
 def arguments(parser: ArgumentParser) -> None:

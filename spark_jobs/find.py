@@ -26,11 +26,11 @@ from pyspark.sql import functions as f
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pykbroker.offline import KAFKA_COLUMNS, OfflineError
-from spark_jobs import pictures
-from spark_jobs.job import Job
-from spark_jobs.progress import step
-from spark_jobs.reading import positive, records
-from spark_jobs.results import Outcome
+from spark_jobs.parts import pictures
+from spark_jobs.parts.job import Job
+from spark_jobs.parts.progress import step
+from spark_jobs.parts.reading import positive, records
+from spark_jobs.parts.results import Outcome
 
 #: More partitions than these have no line of their own in the picture.
 _LINES: Final = 20

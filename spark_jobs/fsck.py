@@ -41,11 +41,11 @@ from pykbroker.offline.split import DROPMALFORMED
 from pykbroker.spark import map_items
 from pykbroker.spark.options import SourceOptions, parse_options
 from pykbroker.spark.tasks import base_selection
-from spark_jobs import pictures
-from spark_jobs.job import Job
-from spark_jobs.progress import step
-from spark_jobs.reading import source_options
-from spark_jobs.results import Outcome
+from spark_jobs.parts import pictures
+from spark_jobs.parts.job import Job
+from spark_jobs.parts.progress import step
+from spark_jobs.parts.reading import source_options
+from spark_jobs.parts.results import Outcome
 
 COLUMNS: Final = ("offset", "timestamp", "key", "value", "headers")
 _FINDINGS: Final = pa.schema([*FINDING_SCHEMA, ("records", pa.int64()), ("bytes", pa.int64())])

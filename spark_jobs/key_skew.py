@@ -18,11 +18,11 @@ from pyspark.sql import functions as f
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pykbroker.spark import aggregate
-from spark_jobs import pictures
-from spark_jobs.job import Job
-from spark_jobs.progress import step
-from spark_jobs.reading import positive, source_options
-from spark_jobs.results import Outcome, text_of
+from spark_jobs.parts import pictures
+from spark_jobs.parts.job import Job
+from spark_jobs.parts.progress import step
+from spark_jobs.parts.reading import positive, source_options
+from spark_jobs.parts.results import Outcome, text_of
 
 
 def arguments(parser: ArgumentParser) -> None:

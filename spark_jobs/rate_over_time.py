@@ -24,13 +24,13 @@ from pyspark.sql import functions as f
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pykbroker.spark import map_batches
-from spark_jobs import pictures
-from spark_jobs.exact_batches import exact_batches
-from spark_jobs.job import Job
-from spark_jobs.progress import step
-from spark_jobs.reading import source_options, without_conditions
-from spark_jobs.results import Outcome
-from spark_jobs.sizes import sizes_of
+from spark_jobs.parts import pictures
+from spark_jobs.parts.exact_batches import exact_batches
+from spark_jobs.parts.job import Job
+from spark_jobs.parts.progress import step
+from spark_jobs.parts.reading import source_options, without_conditions
+from spark_jobs.parts.results import Outcome
+from spark_jobs.parts.sizes import sizes_of
 
 _UNITS: Final = {"s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _WORDS: Final = {"s": "second", "m": "minute", "h": "hour", "d": "day"}

@@ -32,10 +32,10 @@ from pyspark.sql import functions as f
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pykbroker.spark import map_items, plan_tasks
-from spark_jobs import latencies, pictures
-from spark_jobs.brokers import BrokerRefusal, create_topics, partition_counts
-from spark_jobs.client_check import check_clients
-from spark_jobs.clients import (
+from spark_jobs.parts import latencies, pictures
+from spark_jobs.parts.brokers import BrokerRefusal, create_topics, partition_counts
+from spark_jobs.parts.client_check import check_clients
+from spark_jobs.parts.clients import (
     SAMPLE_EVERY,
     SEND_ONCE,
     Outgoing,
@@ -43,13 +43,13 @@ from spark_jobs.clients import (
     add_client_arguments,
     sender,
 )
-from spark_jobs.exact_batches import exact_batches
-from spark_jobs.job import Job
-from spark_jobs.lanes import Lane, Wanted, first_time, lanes_of, rows_of, shared
-from spark_jobs.latencies import Latencies, shares
-from spark_jobs.progress import step
-from spark_jobs.reading import positive, source_options, without_conditions
-from spark_jobs.results import Outcome, rows_table
+from spark_jobs.parts.exact_batches import exact_batches
+from spark_jobs.parts.job import Job
+from spark_jobs.parts.lanes import Lane, Wanted, first_time, lanes_of, rows_of, shared
+from spark_jobs.parts.latencies import Latencies, shares
+from spark_jobs.parts.progress import step
+from spark_jobs.parts.reading import positive, source_options, without_conditions
+from spark_jobs.parts.results import Outcome, rows_table
 
 COLUMNS: Final = ("key", "value", "timestamp_ms", "headers")
 _STARTS_AFTER_SECONDS: Final = 3.0

@@ -36,12 +36,12 @@ from pykbroker.spark import map_splits
 from pykbroker.spark.bounds import LATEST
 from pykbroker.spark.options import parse_options
 from pykbroker.spark.tasks import current_ends, resolve_bound
-from spark_jobs import pictures
-from spark_jobs.job import Job
-from spark_jobs.progress import step
-from spark_jobs.reading import check_logs, positive, records, source_options, view
-from spark_jobs.replica_verdict import KINDS, summary_of
-from spark_jobs.results import Outcome
+from spark_jobs.parts import pictures
+from spark_jobs.parts.job import Job
+from spark_jobs.parts.progress import step
+from spark_jobs.parts.reading import check_logs, positive, records, source_options, view
+from spark_jobs.parts.replica_verdict import KINDS, summary_of
+from spark_jobs.parts.results import Outcome
 
 PLACE: Final = ["topic", "partition"]
 _COLUMNS: Final = ("topic", "partition", "offset", "timestamp_ms", "key", "value", "headers")

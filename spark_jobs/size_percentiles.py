@@ -22,13 +22,13 @@ from pyspark.sql import functions as f
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pykbroker.spark import map_batches
-from spark_jobs import pictures
-from spark_jobs.job import Job
-from spark_jobs.progress import step
-from spark_jobs.reading import source_options
-from spark_jobs.results import Outcome, rows_table
-from spark_jobs.runs import run_edges
-from spark_jobs.sizes import percentiles, sizes_of
+from spark_jobs.parts import pictures
+from spark_jobs.parts.job import Job
+from spark_jobs.parts.progress import step
+from spark_jobs.parts.reading import source_options
+from spark_jobs.parts.results import Outcome, rows_table
+from spark_jobs.parts.runs import run_edges
+from spark_jobs.parts.sizes import percentiles, sizes_of
 
 SHARES: Final = {"p1": 0.01, "p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999}
 _DDL: Final = "topic string, part string, size bigint, records bigint"

@@ -28,16 +28,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from pykbroker.offline.layout import find_partitions, read_log_directory
 from pykbroker.protocol.compression import CODEC_NAMES
 from pykbroker.spark import map_batches, map_items
-from spark_jobs import pictures
-from spark_jobs.brokers import BrokerRefusal, create_topics, delete_topics
-from spark_jobs.client_check import check_clients
-from spark_jobs.clients import SEND_ONCE, add_client_arguments
-from spark_jobs.job import Job
-from spark_jobs.latencies import Latencies, shares
-from spark_jobs.phases import DDL, Load, Reading, consume, produce, scan
-from spark_jobs.progress import step
-from spark_jobs.reading import name_value, positive
-from spark_jobs.results import Outcome, rows_table
+from spark_jobs.parts import pictures
+from spark_jobs.parts.brokers import BrokerRefusal, create_topics, delete_topics
+from spark_jobs.parts.client_check import check_clients
+from spark_jobs.parts.clients import SEND_ONCE, add_client_arguments
+from spark_jobs.parts.job import Job
+from spark_jobs.parts.latencies import Latencies, shares
+from spark_jobs.parts.phases import DDL, Load, Reading, consume, produce, scan
+from spark_jobs.parts.progress import step
+from spark_jobs.parts.reading import name_value, positive
+from spark_jobs.parts.results import Outcome, rows_table
 
 SHARES: Final = {"p50": 50, "p95": 95, "p99": 99, "max": 100}
 _RESULT: Final = pa.schema(

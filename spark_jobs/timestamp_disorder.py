@@ -28,13 +28,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from pykbroker.offline import Split, scan_batches
 from pykbroker.spark import map_items, plan_tasks
 from pykbroker.spark.tasks import LogTask
-from spark_jobs import pictures
-from spark_jobs.exact_batches import cut_batches
-from spark_jobs.job import Job
-from spark_jobs.progress import step
-from spark_jobs.reading import chosen_rows, source_options
-from spark_jobs.results import Outcome, rows_table
-from spark_jobs.sizes import Integers, integers, percentiles
+from spark_jobs.parts import pictures
+from spark_jobs.parts.exact_batches import cut_batches
+from spark_jobs.parts.job import Job
+from spark_jobs.parts.progress import step
+from spark_jobs.parts.reading import chosen_rows, source_options
+from spark_jobs.parts.results import Outcome, rows_table
+from spark_jobs.parts.sizes import Integers, integers, percentiles
 
 COLUMNS: Final = ("topic", "partition", "offset", "timestamp_ms")
 #: The time of a record that has none: below every other.

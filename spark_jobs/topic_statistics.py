@@ -32,13 +32,13 @@ from pykbroker.protocol.record_batch import RECORD_BATCH_OVERHEAD
 from pykbroker.spark import map_splits
 from pykbroker.spark.options import parse_options
 from pykbroker.spark.tasks import current_ends
-from spark_jobs import pictures
-from spark_jobs.exact_batches import exact_batches
-from spark_jobs.job import Job
-from spark_jobs.progress import step
-from spark_jobs.raw_batches import sample_batches
-from spark_jobs.reading import positive, source_options
-from spark_jobs.results import Outcome
+from spark_jobs.parts import pictures
+from spark_jobs.parts.exact_batches import exact_batches
+from spark_jobs.parts.job import Job
+from spark_jobs.parts.progress import step
+from spark_jobs.parts.raw_batches import sample_batches
+from spark_jobs.parts.reading import positive, source_options
+from spark_jobs.parts.results import Outcome
 
 KEYS: Final = ["topic", "partition", "codec"]
 _SAMPLE: Final = pa.schema(

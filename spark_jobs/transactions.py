@@ -30,12 +30,12 @@ from pyspark.sql import functions as f
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from spark_jobs import pictures
-from spark_jobs.job import Job
-from spark_jobs.progress import step
-from spark_jobs.reading import view
-from spark_jobs.results import Outcome
-from spark_jobs.runs import run_edges
+from spark_jobs.parts import pictures
+from spark_jobs.parts.job import Job
+from spark_jobs.parts.progress import step
+from spark_jobs.parts.reading import view
+from spark_jobs.parts.results import Outcome
+from spark_jobs.parts.runs import run_edges
 
 _COLOURS: Final = {
     "committed": pictures.GOOD,

@@ -15,17 +15,19 @@ from pykbroker.offline import OfflineError, read_split, scan_batches, segments, 
 from pykbroker.spark.corrupt_sink import CorruptSink
 from pykbroker.spark.filters import keep_rows
 from pykbroker.spark.tasks import LogTask
+from pykbroker.spark.worker_noise import hush_closed_pipes
 
 _settled = False
 
 
 def settle_worker() -> None:
     """Spark collects garbage after each task of a reused worker: what is loaded for good is taken
-    out of that (20 to 35 ms a task)."""
+    out of that (20 to 35 ms a task). A worker that Spark leaves early then exits quietly."""
     global _settled
     if not _settled:  # gc.get_freeze_count() counts one by one: 5 ms
         gc.collect()
         gc.freeze()
+        hush_closed_pipes()
         _settled = True
 
 

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from pykbroker.testing import Broker
-from spark_jobs.job import Job
-from spark_jobs.pictures import as_png
-from spark_jobs.results import Outcome
+from spark_jobs.parts.job import Job
+from spark_jobs.parts.pictures import as_png
+from spark_jobs.parts.results import Outcome
 from tests.harness.apache import ApacheBroker
 from tests.spark.conftest import spark  # noqa: F401
 from tests.spark_jobs.flight_logs import (

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from pykbroker.spark import map_items
-from spark_jobs.clients import SEND_ONCE
-from spark_jobs.job import Job
-from spark_jobs.results import Outcome
+from spark_jobs.parts.clients import SEND_ONCE
+from spark_jobs.parts.job import Job
+from spark_jobs.parts.results import Outcome
 
 
 def arguments(parser: ArgumentParser) -> None:

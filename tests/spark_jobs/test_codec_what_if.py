@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from pykbroker.offline import batches
-from spark_jobs.codec_picture import draw_codecs
 from spark_jobs.codec_what_if import JOB, candidates, joined
+from spark_jobs.parts.codec_picture import draw_codecs
 from tests.offline.samples import partition_directory, simple_batches, write_segment
 from tests.spark_jobs.conftest import RunJob
 from tests.spark_jobs.flight_logs import FlightLogs

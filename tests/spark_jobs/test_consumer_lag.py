@@ -18,7 +18,7 @@ from pykbroker.protocol.messages.offset_commit_value import OffsetCommitValue
 from pykbroker.protocol.record_batch import build_batch
 from pykbroker.spark.faults import OptionError
 from spark_jobs.consumer_lag import JOB, commit_options
-from spark_jobs.results import Outcome
+from spark_jobs.parts.results import Outcome
 from tests.offline.samples import BASE_MS, partition_directory, simple_batches, write_segment
 from tests.offline.test_internal_topics import prefixed, write
 from tests.spark_jobs.conftest import RunJob

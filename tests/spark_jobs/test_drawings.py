@@ -12,13 +12,13 @@ from spark_jobs import (
     compaction_savings,
     consumer_lag,
     export_parquet,
-    pictures,
     size_percentiles,
     timestamp_disorder,
     topic_statistics,
 )
-from spark_jobs.codec_picture import draw_codecs
-from spark_jobs.results import Outcome
+from spark_jobs.parts import pictures
+from spark_jobs.parts.codec_picture import draw_codecs
+from spark_jobs.parts.results import Outcome
 from tests.spark_jobs.picture_checks import check_texts, texts_of
 
 #: 2013-01-01

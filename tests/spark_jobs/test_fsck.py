@@ -17,7 +17,7 @@ from pykbroker.offline import Selection, Split, batches
 from pykbroker.spark.options import SourceOptions
 from spark_jobs import fsck
 from spark_jobs.fsck import JOB
-from spark_jobs.results import Outcome
+from spark_jobs.parts.results import Outcome
 from tests.harness.flights import COUNT
 from tests.offline.samples import partition_directory, write_segment
 from tests.offline.test_partition_check import batch

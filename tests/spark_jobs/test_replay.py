@@ -16,10 +16,10 @@ from pykbroker.protocol.record_batch import build_batch
 from pykbroker.spark import plan_tasks
 from pykbroker.testing import Broker
 from spark_jobs import replay, replica_difference
-from spark_jobs.brokers import BrokerRefusal
-from spark_jobs.clients import Outgoing, Sender
-from spark_jobs.lanes import Wanted, first_time, lanes_of
-from spark_jobs.reading import source_options
+from spark_jobs.parts.brokers import BrokerRefusal
+from spark_jobs.parts.clients import Outgoing, Sender
+from spark_jobs.parts.lanes import Wanted, first_time, lanes_of
+from spark_jobs.parts.reading import source_options
 from spark_jobs.replay import COLUMNS, JOB, pace
 from tests.harness.flights import COUNT
 from tests.offline.samples import (

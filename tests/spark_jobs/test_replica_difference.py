@@ -9,8 +9,8 @@ import pytest
 
 from pykbroker.offline import batches
 from pykbroker.protocol.record_batch import build_batch, compute_crc
+from spark_jobs.parts.results import Outcome
 from spark_jobs.replica_difference import JOB
-from spark_jobs.results import Outcome
 from tests.harness.flights import COUNT
 from tests.offline.samples import BASE_MS, partition_directory, simple_batches, write_segment
 from tests.spark_jobs.conftest import RunJob

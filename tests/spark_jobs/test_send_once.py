@@ -10,8 +10,9 @@ from unittest.mock import MagicMock
 import pytest
 from pyspark import TaskContext
 
-from spark_jobs import clients, replay, throughput
-from spark_jobs.clients import SEND_ONCE, SenderFault
+from spark_jobs import replay, throughput
+from spark_jobs.parts import clients
+from spark_jobs.parts.clients import SEND_ONCE, SenderFault
 from tests.spark.test_cluster import cluster, environment  # noqa: F401
 from tests.spark_jobs import failing_job
 

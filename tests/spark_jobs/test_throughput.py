@@ -10,10 +10,10 @@ import pytest
 
 from pykbroker.testing import Broker
 from spark_jobs import throughput
-from spark_jobs.brokers import BrokerRefusal, partition_counts
-from spark_jobs.clients import SAMPLE_EVERY
-from spark_jobs.console import as_text
-from spark_jobs.consumers import ConsumerFault
+from spark_jobs.parts.brokers import BrokerRefusal, partition_counts
+from spark_jobs.parts.clients import SAMPLE_EVERY
+from spark_jobs.parts.console import as_text
+from spark_jobs.parts.consumers import ConsumerFault
 from spark_jobs.throughput import JOB
 from tests.offline.samples import partition_directory, simple_batches, write_segment
 from tests.spark_jobs.conftest import RunJob

@@ -1,0 +1,54 @@
+"""What stands on the terminal: times as times, numbers one can read, texts one can copy."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from spark_jobs.parts.console import as_text
+from spark_jobs.parts.results import Outcome
+
+
+def test_the_first_table_and_the_summary():
+    many = pa.table({"n": list(range(50)), "name": ["x" * 99] * 50, "share": [0.5] * 50})
+    second = pa.table({"never": [1]})
+    lines = as_text(Outcome({"first": many, "second": second}, {"records": 5000})).splitlines()
+    assert lines[0].split() == ["n", "name", "share"]
+    number, name, share = lines[1].split()
+    assert (number, share, len(name)) == ("0", "0.500", 40)
+    assert lines[-2:] == ["... 50 rows", "records: 5,000"]
+    assert len(lines) == 1 + 20 + 2
+
+
+def test_the_last_column_is_whole():
+    path = "part-" + "0" * 90 + ".parquet"
+    assert path in as_text(Outcome({"files": pa.table({"n": [1], "file": [path]})}))
+
+
+@pytest.mark.parametrize(
+    "name,value,text",
+    [
+        ("first_timestamp_ms", 1_357_034_400_123, "2013-01-01 10:00:00.123"),
+        ("began", 1_357_034_400.5, "2013-01-01 10:00:00.500"),
+        ("late_p50_ms", 16_344_000_000, "189 days"),
+        ("every_ms", 1000, "1 s"),
+        ("timestamp_ms", 10**17, "100000000000000000"),
+        ("records", 336_776, "336,776"),
+        ("records_per_second", 10_885.416, "10,885.416"),
+        ("is_limited", True, "True"),
+        ("hottest", b"N14228", "N14228"),
+        ("oldest", None, "-"),
+    ],
+)
+def test_values_of_a_summary(name: str, value: object, text: str):
+    assert as_text(Outcome({}, {name: value})) == f"{name}: {text}"
+
+
+def test_offsets_in_tables_can_be_copied_as_they_are():
+    table = pa.table({"offset": [1_234_567], "end_timestamp_ms": [None]})
+    assert as_text(Outcome({"found": table})).splitlines()[1].split() == ["1234567", "-"]
+
+
+def test_a_table_without_rows_has_no_header_either():
+    table = pa.table({"producer_id": pa.array([], pa.int64())})
+    assert as_text(Outcome({"transactions": table}, {"open": 0})) == "open: 0"
