@@ -76,10 +76,11 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     )
     summary: dict[str, Any] = {
         name: sum(table.column(name).to_pylist())
-        for name in ("records", "bytes", "kept_records", "kept_bytes", "tombstones", "without_key")
+        for name in ("records", "bytes", "kept_records", "kept_bytes", "tombstones")
     }
-    if summary["bytes"]:
-        summary["saved"] = f"{1 - summary['kept_bytes'] / summary['bytes']:.1%} of the bytes"
+    summary["records_without_key"] = sum(table.column("without_key").to_pylist())
+    whole = summary["bytes"]
+    summary["saved_share"] = 1 - summary["kept_bytes"] / whole if whole else None
     return Outcome({"savings": table}, summary)
 
 

@@ -39,6 +39,7 @@ from spark_jobs.parts.progress import step
 from spark_jobs.parts.reading import source_options
 from spark_jobs.parts.results import Outcome, rows_table
 from spark_jobs.parts.sizes import Integers, integers
+from spark_jobs.parts.wording import counted
 
 CONSUMER_OFFSETS: Final = "__consumer_offsets"
 #: Types of records: now, before Kafka 0.9, and none: it cannot be told whether that is a commit.
@@ -126,8 +127,8 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     summary = {
         "groups": len({row["group"] for row in lag}),
         "commits": len(history),
-        "total_lag": sum(known),
-        "largest_lag": max(known, default=0),
+        "total_lag_records": sum(known),
+        "largest_lag_records": max(known, default=0),
         "undecodable_records": len(rows) - len(found),
     }
     return Outcome(
@@ -328,14 +329,16 @@ def _title(groups: list[str], lag: list[dict[str, Any]], history: list[dict[str,
     by_group = dict.fromkeys(groups, 0)
     for row in lag:
         by_group[row["group"]] += row["lag"] or 0
-    total = pictures.short(sum(by_group.values()))
+    behind = sum(by_group.values())
+    total = f"{pictures.short(behind)} {'record' if behind == 1 else 'records'}"
     if all(row["lag"] is None for row in lag):
-        title = f"{len(groups)} consumer group{'s' * (len(groups) > 1)}: no lag is known"
+        title = f"{counted(len(groups), 'consumer group')}: no lag is known"
     elif len(groups) == 1:
-        title = f"Group {pictures.cut(groups[0], 40)} is {total} records behind"
+        title = f"Group {pictures.cut(groups[0], 40)} is {total} behind"
     else:
         late = sum(each > 0 for each in by_group.values())
-        title = f"{late} of {len(groups)} consumer groups are behind, by {total} records"
+        verb = "is" if late == 1 else "are"
+        title = f"{late} of {len(groups)} consumer groups {verb} behind, by {total}"
     times = [row["committed_at_ms"] for row in history if pictures.has_date(row["committed_at_ms"])]
     if times:
         (last,) = pictures.times([max(times)])

@@ -24,6 +24,7 @@ from spark_jobs.parts.job import Job
 from spark_jobs.parts.progress import step
 from spark_jobs.parts.reading import source_options
 from spark_jobs.parts.results import Outcome, nothing_empty_left
+from spark_jobs.parts.wording import counted
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -68,7 +69,7 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
         columns_of_files, schema=pa.schema([("file", pa.string()), ("bytes", pa.int64())])
     )
     summary = {
-        "rows": report.rows,
+        "records": report.rows,
         "files": len(report.files),
         "bytes": report.bytes,
         "corrupt_batches": report.corrupt_batches,
@@ -82,16 +83,16 @@ def draw(outcome: Outcome) -> Any:
     sizes = {row["file"]: row["bytes"] for row in outcome.tables["files"].to_pylist()}
     if not sizes:
         return None
-    rows, total = outcome.summary["rows"], sum(sizes.values())
-    files = f"{len(sizes)} Parquet file{'s' if len(sizes) > 1 else ''}"
+    rows, total = outcome.summary["records"], sum(sizes.values())
+    what = f"{counted(rows, 'record')} in {counted(len(sizes), 'Parquet file')}"
     each = f", {pictures.size(total / rows)} a record" if rows else ""
-    made, axes = pictures.figure(f"{rows:,} records in {files}: {pictures.size(total)}{each}")
+    made, axes = pictures.figure(f"{what}: {pictures.size(total)}{each}")
     shown, others = pictures.ranked(sizes)
     pictures.bars(axes, shown, [sizes[name] for name in shown], told=pictures.size)
     told = ""
     if others:
         rest = pictures.size(sum(sizes[name] for name in others))
-        told = f"the {len(shown)} largest; {len(others)} others have {rest}"
+        told = f"the {len(shown)} largest; the other {len(others)}: {rest}"
     pictures.label(axes, "size of the file", "", told)
     return made
 

@@ -31,6 +31,7 @@ from spark_jobs.parts.job import Job
 from spark_jobs.parts.progress import step
 from spark_jobs.parts.reading import positive, records
 from spark_jobs.parts.results import Outcome
+from spark_jobs.parts.wording import counted
 
 #: More partitions than these have no line of their own in the picture.
 _LINES: Final = 20
@@ -92,7 +93,7 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     if is_limited:
         told = f"find: {table.num_rows} of the records that fit, whichever came first"
         print(f"{told}; there are more (--limit)", file=sys.stderr)
-    summary = {"found": table.num_rows, "is_limited": is_limited}
+    summary = {"found_records": table.num_rows, "is_limited": is_limited}
     return Outcome({"records": table}, summary)
 
 
@@ -132,7 +133,7 @@ def draw(outcome: Outcome) -> Any:
             left_out += 1
     places = sorted(found)
     shown = places[:_LINES]
-    title = f"{table.num_rows:,} records found: when they are of"
+    title = f"{counted(table.num_rows, 'record')} found, by time"
     if outcome.summary["is_limited"]:
         title = f"{table.num_rows:,} of the records that fit (--limit; there are more)"
     if len(shown) < len(places):

@@ -46,6 +46,7 @@ from spark_jobs.parts.job import Job
 from spark_jobs.parts.progress import step
 from spark_jobs.parts.reading import source_options
 from spark_jobs.parts.results import Outcome
+from spark_jobs.parts.wording import counted
 
 COLUMNS: Final = ("offset", "timestamp", "key", "value", "headers")
 _FINDINGS: Final = pa.schema([*FINDING_SCHEMA, ("records", pa.int64()), ("bytes", pa.int64())])
@@ -201,7 +202,12 @@ def draw(outcome: Outcome) -> Any:
     findings = outcome.tables["findings"].to_pylist()
     faulty = {(row["topic"], row["partition"]) for row in findings if row["severity"] == ERROR}
     shown = sorted(sizes, key=lambda place: (place not in faulty, place))[:20]
-    title = "Sound" if not faulty else f"{len(faulty)} of {len(sizes)} partitions have errors"
+    of = counted(len(sizes), "partition")
+    title = f"{len(faulty)} of {of} {'has' if len(faulty) == 1 else 'have'} errors"
+    if not faulty:
+        title = "Sound"
+    if len(shown) < len(sizes):
+        title += f" ({len(shown)} of {of} drawn)"
     made, axes = pictures.figure(title, inches=(9.0, max(4.2, 1.2 + 0.4 * len(shown))))
     for at, place in enumerate(shown):
         start = 0.0

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,6 +24,7 @@ from spark_jobs.parts.job import Job
 from spark_jobs.parts.progress import step
 from spark_jobs.parts.reading import positive, source_options
 from spark_jobs.parts.results import Outcome, text_of
+from spark_jobs.parts.wording import counted
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -41,15 +43,20 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     finally:
         by_key.unpersist()
     rows = topics.to_pylist()
-    summary: dict[str, Any] = {name: sum(r[name] for r in rows) for name in ("records", "keys")}
-    for row in rows:
-        summary[f"{row['topic']}: keys"] = row["keys"]
-        if row["hottest_share"] is not None:
-            hottest = f"{row['hottest_share']:.2%} of the records"
-            summary[f"{row['topic']}: hottest has"] = hottest
-        if row["without_key"]:
-            summary[f"{row['topic']}: without key"] = row["without_key"]
-    return Outcome({"hot_keys": hot, "topics": topics, "partitions": partitions}, summary)
+    summary: dict[str, Any] = {"topics": len(rows)}
+    summary |= {name: sum(row[name] for row in rows) for name in ("records", "keys")}
+    summary["records_without_key"] = sum(row["without_key"] for row in rows)
+    tables = {"hot_keys": hot, "topics": topics, "partitions": partitions}
+    return Outcome(tables, summary, notes=list(map(_in_words, rows)))
+
+
+def _in_words(topic: Mapping[str, Any]) -> str:
+    parts = [counted(topic["keys"], "key")]
+    if topic["hottest_share"] is not None:
+        parts.append(f"the hottest has {topic['hottest_share']:.2%} of the records")
+    if topic["without_key"]:
+        parts.append(f"{counted(topic['without_key'], 'record')} without a key")
+    return f"{topic['topic']}: {', '.join(parts)}"
 
 
 def _by_topic(by_key: Any) -> Any:
@@ -110,7 +117,11 @@ def draw(outcome: Outcome) -> Any:
     if largest is None:
         return None
     topic = largest["topic"]
-    title = f"{pictures.short(largest['keys'])} keys of {pictures.cut(topic, 40)}"
+    keys = "key" if largest["keys"] == 1 else "keys"
+    title = f"{pictures.short(largest['keys'])} {keys} of {pictures.cut(topic, 40)}"
+    topics = outcome.tables["topics"].num_rows
+    if topics > 1:
+        title += f" (the largest of {topics} topics)"
     if largest["hottest_share"] is not None:
         share = pictures.percent(100 * largest["hottest_share"])
         title += f": the hottest has {share} of {pictures.short(largest['records'])} records"

@@ -165,7 +165,8 @@ def draw(outcome: Outcome) -> Any:
     if len(shown) < len(largest):
         named = f" of the {len(shown)} largest of {len(largest)} topics"
     total = sum(row["records"] for topic in shown for row in by_topic[topic])
-    made, axes = pictures.figure(f"{pictures.short(total)} records{named} over time")
+    records = "record" if total == 1 else "records"
+    made, axes = pictures.figure(f"{pictures.short(total)} {records}{named} over time")
     for at, topic in enumerate(shown):
         times, values = _with_gaps(by_topic[topic], every)
         colour = pictures.COLOURS[at]

@@ -276,8 +276,7 @@ def _outcome(rows: list[dict[str, Any]]) -> Outcome:
     }
     summary |= _percentiles("ack", acknowledged) | _percentiles("late", late)
     errors = [row["first_error"] for row in rows if row["first_error"]]
-    if errors:
-        summary["first_error"] = errors[0]
+    notes = [f"first error: {each}" for each in errors[:1]]
     for row in rows:
         row["records_per_second"] = row["records"] / max(row["ended"] - row["began"], 1e-9)
         row |= _percentiles("ack", Latencies([row.pop("latencies")]))
@@ -287,14 +286,14 @@ def _outcome(rows: list[dict[str, Any]]) -> Outcome:
         "producers": rows_table(rows, _RESULT),
         "acknowledgements": rows_table(samples, _SAMPLES),
     }
-    return Outcome(tables, summary, exit_code=1 if summary["errors"] else 0)
+    return Outcome(tables, summary, exit_code=1 if summary["errors"] else 0, notes=notes)
 
 
-def _percentiles(name: str, values: Latencies) -> dict[str, float]:
+def _percentiles(name: str, values: Latencies) -> dict[str, float | None]:
+    names = [f"{name}_p50_ms", f"{name}_p99_ms", f"{name}_max_ms"]
     if not values.pairs:
-        return {}
-    p50, p99, most = values.percentiles((50, 99, 100))
-    return {f"{name}_p50_ms": p50, f"{name}_p99_ms": p99, f"{name}_max_ms": most}
+        return dict.fromkeys(names)
+    return dict(zip(names, values.percentiles((50, 99, 100)), strict=True))
 
 
 def draw(outcome: Outcome) -> Any:
@@ -304,7 +303,8 @@ def draw(outcome: Outcome) -> Any:
     rate = outcome.summary["records_per_second"]
     title = f"Replayed: {rate:,.0f} records/s"
     if outcome.summary["errors"]:
-        title += f"; {outcome.summary['errors']:,} were refused"
+        verb = "was" if outcome.summary["errors"] == 1 else "were"
+        title += f"; {outcome.summary['errors']:,} {verb} refused"
     made, (left, right) = pictures.figure(title, panels=2)
     names = [f"producer {row['task']}" for row in rows]
     pictures.bars(left, names, [row["records_per_second"] for row in rows])

@@ -40,7 +40,7 @@ from spark_jobs.parts import pictures
 from spark_jobs.parts.job import Job
 from spark_jobs.parts.progress import step
 from spark_jobs.parts.reading import check_logs, positive, records, source_options, view
-from spark_jobs.parts.replica_verdict import KINDS, summary_of
+from spark_jobs.parts.replica_verdict import KINDS, summary_of, verdict_of
 from spark_jobs.parts.results import Outcome
 
 PLACE: Final = ["topic", "partition"]
@@ -122,7 +122,8 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     )
     summary = summary_of(table.to_pylist(), {name: each.num_rows for name, each in damage.items()})
     tables = {"partitions": table, "differences": differences, "damage": broken, "spots": spots}
-    return Outcome(tables, summary, exit_code=0 if summary["is_equal"] else 1)
+    code = 0 if summary["is_equal"] else 1
+    return Outcome(tables, summary, exit_code=code, notes=[verdict_of(summary)])
 
 
 def _damage(spark: Any, arguments: Namespace) -> Any:
@@ -247,7 +248,7 @@ def draw(outcome: Outcome) -> Any:
     """How far each copy reaches, and where the differences stand."""
     rows = outcome.tables["partitions"].to_pylist()
     rows = sorted(rows, key=_least_alike)[:_LINES]
-    made, axes = pictures.figure(outcome.summary["verdict"])
+    made, axes = pictures.figure(verdict_of(outcome.summary))
     for at, row in enumerate(rows):
         for name, colour, up in (("here", _HERE, -0.2), ("there", _THERE, 0.2)):
             start, end = row[f"start_{name}"], row[f"end_{name}"]

@@ -72,7 +72,7 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     summary = {
         "records": sum(row["records"] for row in whole),
         "bytes": sum(row["bytes"] for row in whole),
-        "largest_record": max((row["max"] for row in whole), default=0),
+        "largest_record_bytes": max((row["max"] for row in whole), default=0),
     }
     return Outcome({"percentiles": rows_table(rows, _RESULT), "sizes": sizes}, summary)
 

@@ -187,6 +187,7 @@ def _outcome(phases: dict[str, list[dict[str, Any]]], topic: str) -> Outcome:
     rows = []
     summary: dict[str, Any] = {"topic": topic}
     samples: list[dict[str, Any]] = []
+    notes: list[str] = []
     for phase, found in phases.items():
         mine = [row for row in found if row["records"] or row["errors"]]
         seconds = max((row["ended"] for row in mine), default=0.0)
@@ -206,11 +207,11 @@ def _outcome(phases: dict[str, list[dict[str, Any]]], topic: str) -> Outcome:
         ]
         summary[f"{phase}_records_per_second"] = made["records_per_second"]
         errors = [row["first_error"] for row in mine if row["first_error"]]
-        if errors:
-            summary[f"{phase}_first_error"] = errors[0]
+        notes += [f"first error of {phase}: {each}" for each in errors[:1]]
+        summary[f"{phase}_errors"] = made["errors"]
     failed = any(row["errors"] for row in rows)
     tables = {"throughput": rows_table(rows, _RESULT), "latencies": rows_table(samples, _SAMPLES)}
-    return Outcome(tables, summary, exit_code=1 if failed else 0)
+    return Outcome(tables, summary, exit_code=1 if failed else 0, notes=notes)
 
 
 def draw(outcome: Outcome) -> Any:

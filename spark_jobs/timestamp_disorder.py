@@ -92,10 +92,11 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     found = map_items(spark, tasks, late, _LATE_DDL).toArrow()
     rows = _rows(found, splits)
     names = ["records", "late_records", "without_time", "missing_offsets"]
+    summary: dict[str, Any] = {name: sum(row[name] for row in rows) for name in names}
     if any(map(_has_conditions, tasks)):
-        names.remove("missing_offsets")
+        summary["missing_offsets"] = None
         rows = [row | {"missing_offsets": None} for row in rows]
-    summary = {name: sum(row[name] for row in rows) for name in names}
+    summary["records_without_time"] = summary.pop("without_time")
     summary["late_max_ms"] = max((row["late_max_ms"] for row in rows), default=0)
     lateness = found.select(["topic", "late_ms", "records"]).filter(pc.field("late_ms").is_valid())
     grouped = lateness.group_by(["topic", "late_ms"]).aggregate([("records", "sum")])

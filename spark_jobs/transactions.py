@@ -9,7 +9,7 @@ not before the one, and before the other.
 Markers have the broker's time, records their producer's, which may stamp them as it likes, unless
 the topic has log append time. `longest_ms` is of transactions whose times are the broker's alone,
 `longest_since_create_ms` of the others: from the stamp of the first record to the marker.
-`oldest_open_since` is the stamp of the oldest's first record, by `oldest_open_clock`;
+`oldest_open_timestamp_ms` is the stamp of the oldest's first record, by `oldest_open_clock`;
 `oldest_open_age_ms` is how long it has been open at least by the broker's clock: since its first
 record, or else since another transaction ended behind it in its partition.
 """
@@ -76,8 +76,10 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
         mine = [row for row in rows if row["state"] == state]
         for name in ("transactions", "records", "bytes"):
             summary[f"{state}_{name}"] = sum(row[name] for row in mine)
-    summary |= oldest_open(table, int(time.time() * 1000))
-    return Outcome({"states": states, "transactions": table}, summary)
+    oldest = oldest_open(table, int(time.time() * 1000))
+    summary |= {f"oldest_open_{name}": value for name, value in oldest.items()}
+    notes = [in_words(oldest)] if oldest["offset"] is not None else []
+    return Outcome({"states": states, "transactions": table}, summary, notes=notes)
 
 
 def _has_clock(name: str) -> Any:
@@ -86,11 +88,18 @@ def _has_clock(name: str) -> Any:
     return clock & (f.col("first_timestamp_ms") >= 0)
 
 
+#: Names of what is known of the oldest open transaction.
+OLDEST_OPEN: Final = (
+    *("topic", "partition", "offset", "producer_id"),
+    *("timestamp_ms", "clock", "age_ms"),
+)
+
+
 def oldest_open(table: pa.Table, now_ms: int) -> dict[str, Any]:
-    """What the summary tells of the oldest open transaction; nothing if there is none."""
+    """The oldest open transaction, for the summary; nulls if there is none."""
     still_open = table.filter(pc.field("state") == "open").to_pylist()
     if not still_open:
-        return {}
+        return dict.fromkeys(OLDEST_OPEN)
     # Of one partition, the first by its offset; among partitions only times can be compared, and
     # what has none comes last.
     firsts: dict[tuple[str, int], dict[str, Any]] = {}
@@ -98,7 +107,6 @@ def oldest_open(table: pa.Table, now_ms: int) -> dict[str, Any]:
         firsts.setdefault((row["topic"], row["partition"]), row)
     rank = lambda row: (row["first_timestamp_ms"] < 0, row["first_timestamp_ms"])  # noqa: E731
     oldest = min(firsts.values(), key=rank)
-    place = f"{oldest['topic']}-{oldest['partition']} from offset {oldest['first_offset']}"
     at, clock = oldest["first_timestamp_ms"], _CLOCKS[oldest["timestamp_type"]]
     ended_behind = table.filter(
         (pc.field("topic") == oldest["topic"])
@@ -109,14 +117,23 @@ def oldest_open(table: pa.Table, now_ms: int) -> dict[str, Any]:
     was_open = [pc.min(ended_behind["end_timestamp_ms"]).as_py()] if ended_behind.num_rows else []
     if clock == "broker" and at >= 0:
         was_open.append(at)
-    is_dated = at >= 0 and pictures.has_date(at)
-    since = datetime.fromtimestamp(at / 1000, UTC).isoformat() if is_dated else None
-    return {
-        "oldest_open": f"{place}, producer {oldest['producer_id']}",
-        "oldest_open_since": since,
-        "oldest_open_clock": clock,
-        "oldest_open_age_ms": max(0, now_ms - min(was_open)) if was_open else None,
-    }
+    age_ms = max(0, now_ms - min(was_open)) if was_open else None
+    values = (
+        *(oldest[name] for name in ("topic", "partition", "first_offset", "producer_id")),
+        *(at if at >= 0 else None, clock, age_ms),
+    )
+    return dict(zip(OLDEST_OPEN, values, strict=True))
+
+
+def in_words(oldest: dict[str, Any]) -> str:
+    """A sentence about it."""
+    place = f"{oldest['topic']}-{oldest['partition']} from offset {oldest['offset']}"
+    text = f"oldest open transaction: {place}, producer {oldest['producer_id']}"
+    at = oldest["timestamp_ms"]
+    if at is not None and pictures.has_date(at):
+        since = datetime.fromtimestamp(at / 1000, UTC).isoformat()
+        text += f", since {since} by the {oldest['clock']}'s clock"
+    return text
 
 
 def _between(found: Any, arguments: Namespace) -> Any:

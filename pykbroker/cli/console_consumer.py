@@ -54,7 +54,7 @@ def add_arguments(parser: CommandParser) -> None:
         "--timeout-ms",
         type=whole_number(64),
         metavar="N",
-        help="leave when no record came for so long",
+        help="leave when no record came for so long; joining a group takes some seconds of it",
     )
     parser.add_argument(
         "--skip-message-on-error", action="store_true", help="skip records that cannot be printed"
@@ -99,6 +99,8 @@ def run(options: argparse.Namespace) -> int:
                 _subscribe(consumer, options)
                 for record in receiver.records(options.max_messages, options.timeout_ms):
                     printed.print(record)
+                if not printed.count and options.max_messages != 0:
+                    print(_hint(options), file=sys.stderr)
         finally:
             with client_errors():
                 receiver.rewind()
@@ -107,6 +109,17 @@ def run(options: argparse.Namespace) -> int:
             if options.enable_systest_events:
                 print("shutdown_complete")
     return 0
+
+
+def _hint(options: argparse.Namespace) -> str:
+    """Why no record may have come within --timeout-ms."""
+    reasons = []
+    if options.partition is None:
+        reasons.append("joining a group takes some seconds of that (--partition does not join one)")
+    if not options.from_beginning and options.offset is None:
+        reasons.append("only new records are read (--from-beginning reads all)")
+    message = f"No record came within {options.timeout_ms} ms"
+    return f"{message}: {'; '.join(reasons)}" if reasons else message
 
 
 def _check(options: argparse.Namespace) -> None:

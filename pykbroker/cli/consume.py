@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from pykbroker.cli.client_library import client_errors, make_consumer, servers_of, stop_by_signal
 from pykbroker.cli.client_settings import file_settings, key_values
+from pykbroker.cli.colours import no_colours, paint_for
 from pykbroker.cli.command import CommandError, CommandParser, is_number, whole_number
 from pykbroker.cli.consume_range import Bound, ConsumedRange, parse_bound
 from pykbroker.cli.produce import add_formats, add_people_connection
@@ -87,12 +88,16 @@ def _print_records(
     options: argparse.Namespace,
 ) -> None:
     progress = Progress(quiet=options.quiet)
+    records = consumed.records(begin, until)
     seen = 0
     try:
-        for record in consumed.records(begin, until):
+        for record in records:
             seen += 1
-            if output.take(record) and output.count == options.max:
-                break
+            if output.matches(record):
+                progress.clear()  # the two may be on one terminal
+                output.print(record)
+                if output.count == options.max:
+                    break
             progress.show(seen, consumed.total)
         sys.stdout.flush()
     finally:
@@ -178,23 +183,26 @@ class RecordOutput:
                 raise CommandError(f"--show {each}: known are {', '.join(_FIELDS)} and all")
         self._forms = {"key": options.key_format, "value": options.value_format}
         self._is_json = options.json
-        self._is_escaped = sys.stdout.isatty()
+        self._is_terminal = sys.stdout.isatty()
+        self._paint = no_colours if self._is_json else paint_for()
         self._write = sys.stdout.buffer.write
         self.count = 0
 
-    def take(self, record: Any) -> bool:
-        """Whether the record matched, and was printed."""
-        if not _matches(self._value_pattern, record.value) or not _matches(
-            self._key_pattern, record.key
-        ):
-            return False
+    def matches(self, record: Any) -> bool:
+        """Return whether --grep and --key want the record."""
+        wanted = _matches(self._value_pattern, record.value)
+        return wanted and _matches(self._key_pattern, record.key)
+
+    def print(self, record: Any) -> None:
+        """Print the record; at once on a terminal, where a line of progress may come next."""
         self.count += 1
         if self._is_json:
             self._write(json_line(record, self._forms["key"], self._forms["value"]))
         else:
-            columns = [self._column(name, record) for name in self._fields]
+            columns = [self._paint(name, self._column(name, record)) for name in self._fields]
             self._write(b"\t".join(columns) + b"\n")
-        return True
+        if self._is_terminal:
+            sys.stdout.flush()
 
     def _column(self, name: str, record: Any) -> bytes:
         match name:
@@ -203,10 +211,10 @@ class RecordOutput:
                 return at.isoformat(timespec="milliseconds").replace("+00:00", "Z").encode()
             case "headers":
                 pairs = (name.encode() + b"=" + (value or b"") for name, value in record.headers)
-                return show_bytes(b",".join(pairs), "text", escaped=self._is_escaped)
+                return show_bytes(b",".join(pairs), "text", escaped=self._is_terminal)
             case "key" | "value":
                 content = getattr(record, name)
-                return show_bytes(content, self._forms[name], escaped=self._is_escaped)
+                return show_bytes(content, self._forms[name], escaped=self._is_terminal)
             case _:
                 return str(getattr(record, name)).encode()
 

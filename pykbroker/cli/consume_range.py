@@ -10,16 +10,20 @@ import re
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from pykbroker.cli.command import CommandError, is_number
+from pykbroker.cli.output_reader import check_reader
 
 _AGO: Final = re.compile(r"(\d+)(ms|s|m|h|d)\Z", re.ASCII)
 _UNITS_MS: Final = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 
 _POLL_MS: Final = 100
 _COMMIT_SECONDS: Final = 5.0
+#: Numbers between these are more likely milliseconds since 1970 (of 1973 to 2286) than offsets.
+_FIRST_TIME_MS: Final = 100_000_000_000
+_LAST_TIME_MS: Final = 10_000_000_000_000
 
 Bound = int | str | datetime
 
@@ -41,8 +45,14 @@ def parse_bound(text: str, now: datetime) -> Bound:
         ) from None
 
 
-def offsets_of(consumer: Any, partitions: Iterable[Any], bound: Bound) -> dict[Any, int]:
-    """The offset of a bound in each partition, within what the partition holds."""
+def offsets_of(
+    consumer: Any, partitions: Iterable[Any], bound: Bound, *, is_begin: bool = False
+) -> dict[Any, int]:
+    """The offset of a bound in each partition, within what the partition holds.
+
+    CommandError for an offset beyond the end of all partitions where nothing could begin, or which
+    is more likely a time in milliseconds.
+    """
     wanted = list(partitions)
     ends: dict[Any, int] = consumer.end_offsets(wanted)
     match bound:
@@ -59,7 +69,18 @@ def offsets_of(consumer: Any, partitions: Iterable[Any], bound: Bound) -> dict[A
             }
     starts: dict[Any, int] = consumer.beginning_offsets(wanted)
     offset = int(bound)
+    end = max(ends.values(), default=0)
+    if offset > end and (is_begin or _FIRST_TIME_MS <= offset < _LAST_TIME_MS):
+        raise CommandError(_beyond(offset, end))
     return {each: min(max(offset, starts[each]), ends[each]) for each in wanted}
+
+
+def _beyond(offset: int, end: int) -> str:
+    message = f"Offset {offset} is beyond the end, which is {end}"
+    if _FIRST_TIME_MS <= offset < _LAST_TIME_MS:
+        at = datetime.fromtimestamp(offset / 1000, UTC).isoformat(timespec="milliseconds")
+        message += f"; if it is a time in milliseconds, write {at}"
+    return message
 
 
 class ConsumedRange:
@@ -77,9 +98,12 @@ class ConsumedRange:
         self.total: int | None = None
 
     def records(self, begin: Bound, until: Bound | None) -> Iterator[Any]:
-        """Records as they come, until each partition is at its end; `until` None never ends."""
+        """Records as they come, until each partition is at its end; `until` None never ends.
+
+        CommandError for bounds that cannot be.
+        """
         ends = None if until is None else offsets_of(self._consumer, self._partitions, until)
-        starts = offsets_of(self._consumer, self._partitions, begin)
+        starts = offsets_of(self._consumer, self._partitions, begin, is_begin=True)
         if self._group is not None:
             starts |= self._committed()
         self._consumer.assign(self._partitions)
@@ -87,6 +111,9 @@ class ConsumedRange:
             self._consumer.seek(partition, offset)
         if ends is not None:
             self.total = sum(max(0, ends[each] - starts[each]) for each in ends)
+        return self._received(ends)
+
+    def _received(self, ends: dict[Any, int] | None) -> Iterator[Any]:
         last_commit = time.monotonic()
         while ends is None or not self._is_done(ends):
             polled = self._consumer.poll(timeout_ms=_POLL_MS)
@@ -94,6 +121,7 @@ class ConsumedRange:
                 yield from self._before_end(partition, records, ends)
             if polled:
                 sys.stdout.flush()
+            check_reader()
             if time.monotonic() - last_commit >= _COMMIT_SECONDS:
                 self.commit()
                 last_commit = time.monotonic()

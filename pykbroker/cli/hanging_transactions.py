@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from pykbroker.cli.admin import AdminClient, ServerError, check
+from pykbroker.cli.command import CommandError
 from pykbroker.cli.transaction_queries import (
     Partition,
     describe_producers,
@@ -65,9 +66,17 @@ def _known_partitions(client: AdminClient, producer_ids: set[int]) -> dict[int, 
 def partitions_to_search(
     client: AdminClient, topic: str | None, broker: int | None
 ) -> list[Partition]:
-    """The partitions of a topic, or of all, that the broker has a replica of (or any broker)."""
+    """The partitions of a topic, or of all, that the broker has a replica of (or any broker).
+
+    CommandError when there is no such broker.
+    """
     found: list[Partition] = []
-    for described in client.metadata(None if topic is None else [topic]).topics:
+    metadata = client.metadata(None if topic is None else [topic])
+    brokers = sorted(each.node_id for each in metadata.brokers)
+    if broker is not None and broker not in brokers:
+        known = ", ".join(map(str, brokers))
+        raise CommandError(f"Broker {broker} is not available; the brokers are {known}")
+    for described in metadata.topics:
         check(described.error_code)
         found += [
             (described.name, each.partition_index)

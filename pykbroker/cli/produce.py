@@ -94,7 +94,8 @@ def run(options: argparse.Namespace) -> int:
     records = _records(options)
     producer = make_producer(servers_of(options, settings), settings)
     sender = RecordSender(producer)
-    progress = Progress(quiet=options.quiet)
+    is_typed = not options.value and not options.tombstone and sys.stdin.isatty()
+    progress = Progress(quiet=options.quiet or is_typed)  # not into a line that is being typed
     with stop_by_signal():
         try:
             for number, record in enumerate(records, 1):

@@ -35,7 +35,7 @@ class Progress:
     def clear(self) -> None:
         """Take the line away, before something else is printed."""
         if self._written:
-            print(_ERASE, end="", file=sys.stderr)
+            print(_ERASE, end="", file=sys.stderr, flush=True)
             self._written = False
 
     def seconds(self) -> float:

@@ -6,6 +6,7 @@ Works on the files: no broker is asked, and one that runs is not disturbed.
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from typing import Final
 
@@ -44,7 +45,8 @@ def run(options: argparse.Namespace) -> int:
         from pykbroker.offline.snapshot import create_snapshot
     except ImportError as error:
         raise CommandError(
-            f"pykbroker snapshot needs {error.name}: pip install numpy pyarrow"
+            f"pykbroker snapshot needs {error.name}, which {sys.executable} does not have: "
+            f"{sys.executable} -m pip install 'numpy>=1.26' 'pyarrow>=18'"
         ) from error
     topics = [each for each in options.topics.split(",") if each] or None
     try:

@@ -14,9 +14,11 @@ _INCHES: Final = (9.0, 4.6)
 _ROOM: Final = (16.0, 11.0)
 
 
-def draw_codecs(topic: str, rows: list[dict[str, Any]], stored: float | None) -> Any:
-    """`rows` of one topic; `stored` is the ratio of what is there now."""
-    made, axes = pictures.figure(_title(topic, rows, stored), inches=_INCHES)
+def draw_codecs(
+    topic: str, rows: list[dict[str, Any]], stored: float | None, topics: int = 1
+) -> Any:
+    """`rows` of one topic, of so many; `stored` is the ratio of what is there now."""
+    made, axes = pictures.figure(_title(topic, rows, stored, topics), inches=_INCHES)
     sizes = shown_sizes(rows)
     codecs = sorted({row["codec"] for row in rows}, key=CODEC_IDS.__getitem__)
     for codec in codecs:
@@ -40,12 +42,13 @@ def draw_codecs(topic: str, rows: list[dict[str, Any]], stored: float | None) ->
     return made
 
 
-def _title(topic: str, rows: list[dict[str, Any]], stored: float | None) -> str:
+def _title(topic: str, rows: list[dict[str, Any]], stored: float | None, topics: int) -> str:
     """What the best would do, and what is there."""
     best = max(rows, key=lambda row: row["ratio"])
     level = "" if best["level"] is None else f" {best['level']}"
+    few = f" (the largest of {topics} topics)" if topics > 1 else ""
     title = (
-        f"Samples of {pictures.cut(topic, 40)}: {best['codec']}{level} stores least, "
+        f"Samples of {pictures.cut(topic, 40)}{few}: {best['codec']}{level} stores least, "
         f"1/{best['ratio']:.3g} of their size"
     )
     return title if stored is None else f"{title}; stored now: 1/{stored:.3g}"

@@ -1,13 +1,16 @@
-"""An outcome for people, on a terminal: the first rows of its first table, and its summary.
+"""An outcome for people, on a terminal: the first rows of its first table, its summary, its notes.
+
+Where a table has too many rows, each topic has its first ones shown.
 
 Files keep numbers; here names ending in `_ms` are times (or durations, where they are small), and
-so are `began` and `ended` (seconds); numbers of the summary have separators. Only the last column,
-in which texts stand that one copies, may be wide.
+so are `began` and `ended` (seconds); those ending in `_share` are percentages; numbers of the
+summary have separators. Only the last column, in which texts stand that one copies, may be wide.
 """
 
 from __future__ import annotations
 
 import datetime
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -29,7 +32,7 @@ def as_text(outcome: Outcome) -> str:
     for table in list(outcome.tables.values())[:1]:
         parts.append(_aligned(table))
     parts += [f"{name}: {_summed(name, value)}" for name, value in outcome.summary.items()]
-    return "\n".join(part for part in parts if part)
+    return "\n".join(part for part in [*parts, *outcome.notes] if part)
 
 
 def _summed(name: str, value: Any) -> str:
@@ -41,16 +44,38 @@ def _summed(name: str, value: Any) -> str:
 def _aligned(table: pa.Table) -> str:
     if not table.num_rows:
         return ""
+    shown, which = _some_rows(table)
     rows = [table.column_names]
-    rows += [_cells(row) for row in table[:_SHOWN_ROWS].to_pylist()]
+    rows += [_cells(row) for row in shown.to_pylist()]
     widths = [max(len(row[at]) for row in rows) for at in range(table.num_columns)]
     lines = [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
     ]
-    if table.num_rows > _SHOWN_ROWS:
-        lines.append(f"... {table.num_rows:,} rows")
+    if shown.num_rows < table.num_rows:
+        lines.append(f"... {table.num_rows:,} rows{which}")
     return "\n".join(lines)
+
+
+def _some_rows(table: pa.Table) -> tuple[pa.Table, str]:
+    """The rows that are shown, and which they are."""
+    if table.num_rows <= _SHOWN_ROWS or "topic" not in table.column_names:
+        return table[:_SHOWN_ROWS], ""
+    topics = table["topic"].to_pylist()
+    each = max(1, _SHOWN_ROWS // len(set(topics)))
+    seen: Counter[str] = Counter()
+    chosen: list[int] = []
+    for place, topic in enumerate(topics):
+        seen[topic] += 1
+        if seen[topic] <= each and len(chosen) < _SHOWN_ROWS:
+            chosen.append(place)
+    few = len({topics[place] for place in chosen})
+    if len(seen) == 1:
+        return table.take(chosen), ""
+    which = f", the first {each} of each topic" if each > 1 else ", the first of each topic"
+    if few < len(seen):
+        which = f", the first of {few} of {len(seen)} topics"
+    return table.take(chosen), which
 
 
 def _cells(row: Mapping[str, Any]) -> list[str]:
@@ -68,6 +93,8 @@ def _shown(name: str, value: Any) -> str:
     if isinstance(value, int | float) and not isinstance(value, bool):
         if name in _MOMENTS:
             return _time(value * 1000)
+        if name.endswith("_share") or name == "share":
+            return f"{value:.2%}"
         if name.endswith("_ms"):
             return _time(value) if value >= _FIRST_TIME_MS else pictures.duration(value)
     return f"{value:,.3f}" if isinstance(value, float) else str(value)

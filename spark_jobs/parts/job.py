@@ -42,6 +42,7 @@ from spark_jobs.parts.results import (
     nothing_empty_left,
     write_outcome,
 )
+from spark_jobs.parts.wording import counted
 
 #: A fault of the logs, or of a broker, that a worker met, in what Spark tells of it.
 _FAULT: Final = re.compile(
@@ -254,8 +255,8 @@ class Job:
         outcome.summary |= {"corrupt_batches": found.batches, "corrupt_bytes": found.bytes}
         if found.batches:
             rows = found.table.num_rows
-            which = "" if rows == found.batches else f"{rows} of them in "
-            told = f"left out {found.batches} corrupt batches ({found.bytes} bytes)"
+            which = "" if rows == found.batches else f"{rows:,} of them in "
+            told = f"left out {counted(found.batches, 'corrupt batch')} ({found.bytes:,} bytes)"
             print(f"{self.name}: {told}: {which}table left_out", file=sys.stderr)
         return outcome
 

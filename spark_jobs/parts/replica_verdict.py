@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from spark_jobs.parts.wording import counted
+
 #: What batches or records can be.
 KINDS: Final = ("equal", "differing", "only_here", "only_there", "damaged")
 
@@ -26,7 +28,6 @@ def summary_of(rows: list[dict[str, Any]], damaged: dict[str, int]) -> dict[str,
     later, earlier = list(counts.values())[:2], list(counts.values())[2:]
     summary["is_equal"] = is_same and not any(counts.values())
     summary["is_prefix"] = is_same and any(earlier) and not any(later)
-    summary["verdict"] = _verdict(summary, is_same)
     return summary
 
 
@@ -37,8 +38,13 @@ def _is_later(row: dict[str, Any], name: str, other: str) -> bool:
     return bool(start < min(row[f"start_{name}"], end))
 
 
-def _verdict(summary: dict[str, Any], is_same: bool) -> str:
+def verdict_of(summary: dict[str, Any]) -> str:
     """The result in words."""
+    is_same = not any(
+        summary[name]
+        for name in summary
+        if name.startswith(("differing", "only_", "damaged", "partitions_in_one"))
+    )
     if summary["is_equal"]:
         return "The copies are equal"
     broken = [
@@ -53,13 +59,15 @@ def _verdict(summary: dict[str, Any], is_same: bool) -> str:
     here, there = summary["partitions_shorter_here"], summary["partitions_shorter_there"]
     if not summary["is_prefix"] or (here and there):
         words = (
-            ("starting_later_here", "begin later here"),
-            ("starting_later_there", "begin later there"),
-            ("shorter_here", "end earlier here"),
-            ("shorter_there", "end earlier there"),
+            ("starting_later_here", "begin", "later here"),
+            ("starting_later_there", "begin", "later there"),
+            ("shorter_here", "end", "earlier here"),
+            ("shorter_there", "end", "earlier there"),
         )
-        counted = [(summary[f"partitions_{name}"], told) for name, told in words]
-        shown = ", ".join(f"{count} {told}" for count, told in counted if count)
+        sums = [(summary[f"partitions_{name}"], verb, how) for name, verb, how in words]
+        told = (f"{n} {verb if n > 1 else f'{verb}s'} {how}" for n, verb, how in sums if n)
+        shown = ", ".join(told)
         return f"Equal where both are; of the partitions {shown}"
     name, other = ("This copy", "the other") if here else ("The other copy", "this one")
-    return f"{name} is a prefix of {other}: {here or there} partitions end earlier"
+    verb = "ends" if (here or there) == 1 else "end"
+    return f"{name} is a prefix of {other}: {counted(here or there, 'partition')} {verb} earlier"

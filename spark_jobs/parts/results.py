@@ -1,10 +1,12 @@
-"""What a job found: tables, a summary, and how both are written.
+"""What a job found: tables, a summary, notes, and how they are written.
 
-    OUT/summary.json       `job`, its files of `tables`; numbers and texts, one level deep
+    OUT/summary.json       `job`, its files of `tables`; numbers under the same keys in every run
     OUT/<table>.parquet    or .json (one object a line)
     OUT/<job>.png          the picture
 
-OUT is a directory of this machine or a pyarrow.fs URI; files appear whole.
+A key of the summary ends in its unit (`_ms`, `_share`, `records_per_second`), or is what is counted
+(`records`, `bytes`); null: there is none. Notes are sentences for people, and only shown. OUT is a
+directory of this machine or a pyarrow.fs URI; files appear whole.
 """
 
 from __future__ import annotations
@@ -31,11 +33,12 @@ SUMMARY: Final = "summary.json"
 
 @dataclass
 class Outcome:
-    """Tables by name (the first is the one that is shown), a summary, and the exit code."""
+    """Tables by name (the first is the one that is shown), a summary, the exit code, notes."""
 
     tables: dict[str, pa.Table] = field(default_factory=dict)
     summary: dict[str, Any] = field(default_factory=dict)
     exit_code: int = 0
+    notes: list[str] = field(default_factory=list)
 
 
 def rows_table(rows: Iterable[dict[str, Any]], schema: pa.Schema) -> pa.Table:

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -10,6 +12,8 @@ from typing import IO
 
 import pytest
 
+from pykbroker.cli import progress
+from pykbroker.cli.main import main
 from pykbroker.testing import Broker
 from tests.cli.conftest import Member, Outcome, Run
 from tests.cli.test_console_consumer import committed_offsets
@@ -89,6 +93,7 @@ def test_a_group_with_members_is_refused(ask: Run, member: Member) -> None:
         (("--group", "g", "--from", "3"), "--from 3 with --group: a group continues from its"),
         (("--partition", "0,x"), "--partition 0,x: expected numbers, N,N"),
         (("--partition", "7"), "has no partition 7"),
+        (("--from", "1700000000000"), "if it is a time in milliseconds, write 2023-11-14T22:13:20"),
         (("--show", "val"), "--show val: known are timestamp, partition,"),
         (("--grep", "("), "--grep (: not a pattern: "),
     ],
@@ -152,15 +157,48 @@ def test_nobody_reads(broker: Broker, filled: str) -> None:
     assert (done.returncode, done.stderr) == (1, b"")
 
 
-def test_the_reader_goes_away(ask: Run, broker: Broker, filled: str) -> None:
-    """As `| head -1` does: no traceback, and no endless run."""
+def test_the_reader_goes_away(broker: Broker, filled: str) -> None:
+    """As `| head -1` does: no traceback, and an end although no record follows."""
     with started(broker, filled, "--quiet") as process:
         lines_of(process.stdout, 1)
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.close()
-        # The first of these finds the pipe broken, or the second, if the first was written before.
-        for _ in range(2):
-            assert ask("produce", filled, "--value", "more", "--quiet").code == 0
         assert process.stderr.read() == b""
         assert process.wait(120) == 1
+
+
+class Terminal(io.TextIOWrapper):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_and_records_on_one_terminal(
+    monkeypatch: pytest.MonkeyPatch, broker: Broker, filled: str
+) -> None:
+    """A line of progress is erased before a record is printed."""
+    written = io.BytesIO()
+    terminal = Terminal(written, "utf-8", write_through=True)
+    monkeypatch.setattr(progress, "_FIRST_SECONDS", 0.0)
+    monkeypatch.setattr(progress, "_EVERY_SECONDS", 0.0)
+    for name in ("stdout", "stderr"):
+        monkeypatch.setattr(sys, name, terminal)
+    servers = broker.bootstrap_servers
+    assert main(["consume", filled, "--bootstrap-server", servers, "--grep", "v[0-4]"]) == 0
+    text = written.getvalue().decode()
+    assert "\x1b[K1 of 10 (10 %) records" in text
+    for line in text.split("\n")[:5]:
+        assert re.fullmatch(r"v[0-4]", line.rpartition("\x1b[K")[2])
+
+
+def test_colours_on_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, broker: Broker, filled: str
+) -> None:
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", Terminal(written, "utf-8"))
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.delenv("COLORTERM", raising=False)
+    words = ["--bootstrap-server", broker.bootstrap_servers, "--quiet", "--partition", "1"]
+    assert main(["consume", filled, "--show", "key,value", "--max", "1", *words]) == 0
+    assert written.getvalue() == b"\x1b[32mk\x1b[0m\tv1\n"

@@ -46,6 +46,10 @@ def test_offsets(consumer: KafkaConsumer, filled: str) -> None:
     assert offsets(datetime.fromtimestamp(1_600_000_000.003, UTC)) == [2, 1]
     assert offsets(NOW) == [5, 5]
     assert offsets(datetime(2000, 1, 1, tzinfo=UTC)) == [0, 0]
+    with pytest.raises(CommandError, match=r"write 2023-11-14T22:13:20.123\+00:00$"):
+        offsets(1_700_000_000_123)
+    with pytest.raises(CommandError, match=r"^Offset 6 is beyond the end, which is 5$"):
+        offsets_of(consumer, partitions, 6, is_begin=True)
 
 
 def test_a_range(consumer: KafkaConsumer, filled: str) -> None:

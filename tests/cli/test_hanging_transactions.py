@@ -97,5 +97,7 @@ def test_where_to_search(monkeypatch: pytest.MonkeyPatch) -> None:
     assert partitions_to_search(client, None, None) == list(leaders)
     assert partitions_to_search(client, None, 2) == [("t", 1), ("u", 0)]
     assert partitions_to_search(client, "t", 2) == [("t", 1)]
+    with pytest.raises(CommandError, match=r"^Broker 9 is not available; the brokers are 1, 2$"):
+        partitions_to_search(client, None, 9)
     with pytest.raises(ServerError, match="does not host this topic-partition"):
         partitions_to_search(client, "nowhere", None)

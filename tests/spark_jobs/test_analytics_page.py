@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from pathlib import Path
@@ -25,6 +26,16 @@ COMMANDS = [line for block in BLOCKS for line in block.splitlines() if not line.
 
 
 TABLES = re.findall(r"^\| ?(\w*) ?\| `(\w+)` \| (.*) \|$", PAGE.read_text("utf-8"), re.MULTILINE)
+
+
+SUMMARY_KEYS = {
+    job: set(re.findall(r"`(\w+)`", text))
+    for job, text in re.findall(
+        r"^\| (\w+) \| (.*) \|$",
+        PAGE.read_text("utf-8").partition("| job | keys |")[2],
+        re.MULTILINE,
+    )
+}
 
 
 def documented_tables() -> dict[str, dict[str, set[str]]]:
@@ -72,6 +83,8 @@ def test_example(spark: Any, ours: FlightLogs, live_broker: Broker, tmp_path: Pa
         path.stem: set(pq.read_schema(path).names) for path in (tmp_path / "out").glob("*.parquet")
     }
     assert tables == documented_tables()[job.name]
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert set(summary) - {"job", "tables"} == SUMMARY_KEYS[job.name]
 
 
 def test_the_command_in_the_readme():

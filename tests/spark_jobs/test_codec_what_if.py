@@ -53,8 +53,8 @@ def test_what_is_stored_now(run_job: RunJob, ours: FlightLogs):
     assert row["ratio"] > 1
     assert row["decode_mb_per_second"] > 0
     assert row["encode_mb_per_second"] is None
-    assert outcome.summary["flights: stored"] == f"ratio {row['ratio']:.2f}"
-    assert outcome.summary["flights: smallest"].startswith("none")
+    assert outcome.notes == [f"flights: ratio {row['ratio']:.2f} as stored, 1.00 with none"]
+    assert outcome.summary["stored_bytes"] == outcome.summary["smallest_stored_bytes"] == written
 
 
 def test_larger_batches_compress_better(run_job: RunJob, ours: FlightLogs):

@@ -36,7 +36,7 @@ def test_history_and_lag(run_job: RunJob, logs: FlightLogs, flight_frame: pd.Dat
     expected = {each: max(0, ends[each] - offsets[-1]) for each, offsets in COMMITS.items()}
     assert lag["lag"].to_dict() == expected
     assert lag["log_end_offset"].to_dict() == {each: ends[each] for each in COMMITS}
-    assert outcome.summary["total_lag"] == sum(expected.values())
+    assert outcome.summary["total_lag_records"] == sum(expected.values())
 
 
 def test_the_lag_at_that_time(run_job: RunJob, logs: FlightLogs):

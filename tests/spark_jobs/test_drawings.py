@@ -132,7 +132,7 @@ def test_savings(count: int):
 def test_parquet_files(count: int):
     files = [f"part-{n:05d}-9d0c387a08c0-8a17f436.zstd.parquet" for n in range(count)]
     table = pa.table({"file": files, "bytes": [6_870_000] * count})
-    made = drawn(export_parquet.JOB, {"files": table}, rows=336_776)
+    made = drawn(export_parquet.JOB, {"files": table}, records=336_776)
     files_in_words = "1 Parquet file:" if count == 1 else f"{count} Parquet files:"
     assert title_of(made).startswith(f"336,776 records in {files_in_words} ")
     assert texts_of(made).count("6.87 MB") == min(count, 11 if count > 12 else 12)
@@ -205,6 +205,6 @@ def test_nothing_is_no_picture():
     assert drawn(consumer_lag.JOB, lag_tables([])) is None
     assert drawn(compaction_savings.JOB, {"savings": pa.table({"topic": []})}) is None
     assert drawn(topic_statistics.JOB, {"statistics": pa.table({"topic": []})}) is None
-    assert drawn(export_parquet.JOB, {"files": pa.table({"file": []})}, rows=0) is None
+    assert drawn(export_parquet.JOB, {"files": pa.table({"file": []})}, records=0) is None
     nothing = {"disorder": pa.table({"topic": []}), "lateness": pa.table({"late_ms": []})}
     assert drawn(timestamp_disorder.JOB, nothing) is None

@@ -21,7 +21,7 @@ def test_flights(run_job: RunJob, logs: FlightLogs, flight_frame: pd.DataFrame, 
     words = ("--path", logs.path, "--topics", "flights", "--to", str(target))
     outcome = run_job(JOB, *words, "--columns", "partition,offset,key,value")
     table = pq.read_table(target).to_pandas()
-    assert outcome.summary["rows"] == len(table) == len(flight_frame)
+    assert outcome.summary["records"] == len(table) == len(flight_frame)
     sizes = {path.name: path.stat().st_size for path in target.glob("*.parquet")}
     assert sum(outcome.tables["files"].column("bytes").to_pylist()) == sum(sizes.values())
     table["row"] = table["offset"] * 5 + table["partition"]

@@ -44,7 +44,7 @@ def test_by_expression_and_key(run_job: RunJob, logs: FlightLogs, flight_frame: 
         (flight_frame["dest"] == "SEA") & flight_frame["tailnum"].str.startswith("N7", na=False)
     ]
     assert rows_of(outcome.tables["records"]) == expected["row"].tolist()
-    assert outcome.summary == {"found": len(expected), "is_limited": False}
+    assert outcome.summary == {"found_records": len(expected), "is_limited": False}
 
 
 def test_by_time(run_job: RunJob, ours: FlightLogs, flight_frame: pd.DataFrame):
@@ -77,7 +77,7 @@ def test_by_offset(run_job: RunJob, ours: FlightLogs):
 def test_a_limit_is_told(run_job: RunJob, ours: FlightLogs, capsys: pytest.CaptureFixture[str]):
     words = ("--path", ours.path, "--topics", "flights", "--limit", "7")
     outcome = run_job(JOB, *words)
-    assert outcome.summary == {"found": 7, "is_limited": True}
+    assert outcome.summary == {"found_records": 7, "is_limited": True}
     told = capsys.readouterr().err
     assert "find: 7 of the records that fit" in told
     assert "there are more (--limit)" in told

@@ -15,9 +15,30 @@ def test_the_first_table_and_the_summary():
     lines = as_text(Outcome({"first": many, "second": second}, {"records": 5000})).splitlines()
     assert lines[0].split() == ["n", "name", "share"]
     number, name, share = lines[1].split()
-    assert (number, share, len(name)) == ("0", "0.500", 40)
+    assert (number, share, len(name)) == ("0", "50.00%", 40)
     assert lines[-2:] == ["... 50 rows", "records: 5,000"]
     assert len(lines) == 1 + 20 + 2
+
+
+@pytest.mark.parametrize(
+    "topics, shown, last",
+    [
+        (1, 20, "... 50 rows"),
+        (3, 18, "... 150 rows, the first 6 of each topic"),
+        (15, 15, "... 750 rows, the first of each topic"),
+        (40, 20, "... 2,000 rows, the first of 20 of 40 topics"),
+    ],
+)
+def test_every_topic_has_rows(topics: int, shown: int, last: str):
+    names = [f"topic-{number:02}" for number in range(topics) for _ in range(50)]
+    lines = as_text(Outcome({"keys": pa.table({"topic": names})})).splitlines()
+    assert lines[-1] == last
+    assert len(lines[1:-1]) == shown
+    assert len(set(lines[1:-1])) == min(topics, 20)
+
+
+def test_notes_come_last():
+    assert as_text(Outcome({}, {"keys": 1}, notes=["one: 1 key"])) == "keys: 1\none: 1 key"
 
 
 def test_the_last_column_is_whole():

@@ -248,7 +248,7 @@ def test_python_and_a_fault_of_a_worker(tmp_path: Path):
     # What another worker of Spark says while it is killed is not ours: it has no frame of ours.
     ours = r'File ".*/(pykbroker/(offline|spark)|spark_jobs|py4j)/\w+\.py"'
     assert not re.search(ours, done.stderr)
-    assert "ERROR" not in done.stderr.partition(last)[0]
+    assert " ERROR " not in done.stderr.partition(last)[0]
 
 
 @pytest.mark.spark

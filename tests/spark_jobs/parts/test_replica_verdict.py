@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.parts.replica_verdict import KINDS, summary_of
+from spark_jobs.parts.replica_verdict import KINDS, summary_of, verdict_of
 
 APART = "Equal where both are; of the partitions"
 
@@ -23,19 +23,19 @@ def verdict(here: tuple[int, int], there: tuple[int, int]) -> dict[str, Any]:
     "here, there, told",
     [
         ((0, 9), (0, 9), "The copies are equal"),
-        ((0, 7), (0, 9), "This copy is a prefix of the other: 1 partitions end earlier"),
-        ((0, 9), (4, 9), f"{APART} 1 begin later there"),
-        ((5, 9), (0, 3), f"{APART} 1 begin later here, 1 end earlier there"),
+        ((0, 7), (0, 9), "This copy is a prefix of the other: 1 partition ends earlier"),
+        ((0, 9), (4, 9), f"{APART} 1 begins later there"),
+        ((5, 9), (0, 3), f"{APART} 1 begins later here, 1 ends earlier there"),
         # All that the one has was deleted.
-        ((9, 9), (0, 9), f"{APART} 1 begin later here"),
+        ((9, 9), (0, 9), f"{APART} 1 begins later here"),
         # The one has nothing of the time that was asked for: it lags.
-        ((7, 9), (5, 5), "The other copy is a prefix of this one: 1 partitions end earlier"),
-        ((5, 5), (7, 9), "This copy is a prefix of the other: 1 partitions end earlier"),
+        ((7, 9), (5, 5), "The other copy is a prefix of this one: 1 partition ends earlier"),
+        ((5, 5), (7, 9), "This copy is a prefix of the other: 1 partition ends earlier"),
         ((5, 5), (5, 5), "The copies are equal"),
     ],
 )
 def test_copies_of_one_partition(here: tuple[int, int], there: tuple[int, int], told: str):
     found = verdict(here, there)
-    assert found["verdict"] == told
+    assert verdict_of(found) == told
     assert found["is_equal"] == (told == "The copies are equal")
     assert found["is_prefix"] == ("is a prefix" in told)
