@@ -14,6 +14,7 @@ import gc
 import logging
 import os
 import signal
+import stat
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
@@ -73,6 +74,12 @@ def add_arguments(parser: CommandParser) -> None:
         help="set a configuration key; may be repeated",
     )
     parser.add_argument(
+        "--stop-with-stdin",
+        action="store_true",
+        help="stop when standard input, a pipe, is closed: a program that starts a node this way "
+        "leaves none behind when it is killed",
+    )
+    parser.add_argument(
         "--log-level",
         type=str.upper,
         choices=_LEVELS,
@@ -100,7 +107,8 @@ def run(options: argparse.Namespace) -> int:
 
     try:
         cluster_id = os.environ.get(_CLUSTER_ID_VARIABLE)
-        return _run_loop(lambda world: BrokerServer(world, config, cluster_id), config)
+        pipe = _pipe_of_stdin() if options.stop_with_stdin else None
+        return _run_loop(lambda world: BrokerServer(world, config, cluster_id), config, pipe)
     except ConfigError as error:
         raise CommandError(f"pykbroker start: {properties.locate(error)}") from error
     except (StartError, StorageError, LogDirFailure, KafkaError) as error:
@@ -157,7 +165,21 @@ def _os_error(error: OSError) -> str:
 # --- running ------------------------------------------------------------------------------------
 
 
-def _run_loop(make: Callable[[Environment], BrokerServer], config: BrokerConfig) -> int:
+def _pipe_of_stdin() -> int:
+    """The descriptor of standard input; CommandError when it never ends as a pipe does."""
+    number = 0
+    try:
+        mode = os.fstat(number).st_mode
+    except OSError:
+        mode = 0
+    if not stat.S_ISFIFO(mode) and not stat.S_ISSOCK(mode):
+        raise CommandError("pykbroker start: --stop-with-stdin: standard input is not a pipe")
+    return number
+
+
+def _run_loop(
+    make: Callable[[Environment], BrokerServer], config: BrokerConfig, pipe: int | None
+) -> int:
     from pykbroker.broker.process_settings import raise_descriptor_limit
     from pykbroker.environment.real.world import real_environment
 
@@ -165,7 +187,7 @@ def _run_loop(make: Callable[[Environment], BrokerServer], config: BrokerConfig)
     runner = asyncio.Runner(loop_factory=_loop_factory())
     with runner:
         server = make(real_environment(runner.get_loop()))
-        return runner.run(_serve(server, config))
+        return runner.run(_serve(server, config, pipe))
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
@@ -177,7 +199,7 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     return factory
 
 
-async def _serve(server: BrokerServer, config: BrokerConfig) -> int:
+async def _serve(server: BrokerServer, config: BrokerConfig, pipe: int | None) -> int:
     from pykbroker.broker.process_settings import (
         keep_freed_memory,
         settle_collector,
@@ -198,8 +220,16 @@ async def _serve(server: BrokerServer, config: BrokerConfig) -> int:
             server.leave_at_once()
         end(0, logging.INFO, "Terminating process due to %s", name)
 
+    def has_closed(number: int) -> None:
+        if not os.read(number, 4096):
+            loop.remove_reader(number)
+            server.leave_at_once()  # nobody waits for a clean hand-over
+            end(0, logging.INFO, "Terminating process: standard input was closed")
+
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, signalled, signal.Signals(number).name)
+    if pipe is not None:
+        loop.add_reader(pipe, has_closed, pipe)
     server.on_fatal = lambda message: end(1, logging.CRITICAL, "%s", message)
     switch_threads_soon()
     starting = asyncio.ensure_future(in_asyncio(server.start()))

@@ -3,7 +3,8 @@
 State: the directory, the port once it is known, the process while it runs.
 In: `start`, `stop`, `kill`, `restart`. Out: `bootstrap_servers`, `data_dir`, `log_text`.
 Invariants: the node is ready when `start` returns; it keeps its port and its data over `restart`;
-nothing of it is left after the `with` block.
+nothing of it is left after the `with` block. The node stops when the process that started it is
+killed; its temporary directory then stays.
 """
 
 from __future__ import annotations
@@ -118,7 +119,7 @@ class Broker:
         with open(self._log_path(), "ab") as log:
             self._process = subprocess.Popen(
                 self._command(),
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE,  # closed when our process ends, however it does
                 stdout=subprocess.PIPE,
                 stderr=log,
                 env=self._environment(),
@@ -224,7 +225,7 @@ class Broker:
         return self._own_dir() / "broker.log"
 
     def _command(self) -> list[str]:
-        command = [sys.executable, "-m", "pykbroker", "start"]
+        command = [sys.executable, "-m", "pykbroker", "start", "--stop-with-stdin"]
         command += ["--data-dir", str(self.data_dir), "--listen", f"{HOST}:{self.port}"]
         for key, value in self.overrides.items():
             command += ["--override", f"{key}={value}"]
@@ -262,8 +263,10 @@ class Broker:
     def _forget(self) -> None:
         process = self._process
         self._process = None
-        if process is not None and process.stdout is not None:
-            process.stdout.close()
+        if process is not None:
+            for stream in (process.stdin, process.stdout):
+                if stream is not None:
+                    stream.close()
 
     def _failure(self, what: str) -> str:
         return f"the broker {what}; it logged:\n{self.log_text[-4000:]}"

@@ -53,7 +53,7 @@ class ClusterNode(Broker):
         return self._log
 
     def _command(self) -> list[str]:
-        return [*super()._command()[:4], "--config", str(self._config)]
+        return [*super()._command()[:5], "--config", str(self._config)]
 
     def _environment(self) -> dict[str, str]:
         # An empty directory is formatted for the cluster of this name.

@@ -90,6 +90,31 @@ def test_bad_configuration_is_one_line(
     assert not directory.exists()
 
 
+def test_it_stops_with_its_standard_input(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        command("--data-dir", str(tmp_path), "--listen", "127.0.0.1:0", "--stop-with-stdin"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stdout.readline().startswith(b"ready ")
+    process.stdin.write(b"not the end")
+    _, log = process.communicate(timeout=120)
+    assert process.returncode == 0
+    assert b"Terminating process: standard input was closed" in log
+
+
+def test_a_standard_input_that_is_no_pipe_is_refused(tmp_path: Path) -> None:
+    words = command("--data-dir", str(tmp_path / "d"), "--stop-with-stdin")
+    with open(os.devnull) as nothing:
+        done = subprocess.run(words, stdin=nothing, capture_output=True, text=True, timeout=120)
+    expected = "pykbroker start: --stop-with-stdin: standard input is not a pipe\n"
+    assert (done.returncode, done.stderr) == (1, expected)
+    assert not (tmp_path / "d").exists()
+
+
 def test_a_port_in_use(run: Run, broker: Broker, tmp_path: Path) -> None:
     directory = tmp_path / "data"
     outcome = run("start", "--data-dir", str(directory), "--listen", broker.bootstrap_servers)
@@ -375,7 +400,7 @@ class LoneServer(QuietServer):
 
 
 def serve(server: QuietServer) -> int:
-    return asyncio.run(start._serve(cast(BrokerServer, server), config()))
+    return asyncio.run(start._serve(cast(BrokerServer, server), config(), None))
 
 
 def test_a_node_that_cannot_go_on(capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import socket
 import struct
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from pykbroker.testing import Broker, BrokerFailed
 from pykbroker.testing import pytest_plugin as plugin
 from pykbroker.testing.broker import TEST_DEFAULTS
+from tests.harness.waiting import wait_for
 
 
 def api_versions(port: int) -> bytes:
@@ -86,3 +89,22 @@ def test_the_plugin_has_its_fixtures() -> None:
     assert plugin.pykbroker.__name__ == "pykbroker"
     assert plugin.pykbroker_session.__name__ == "pykbroker_session"
     assert plugin.pykbroker_shared.__name__ == "pykbroker_shared"
+
+
+def test_it_does_not_outlive_a_test_process_that_is_killed(tmp_path: Path) -> None:
+    program = (
+        "import sys, time; from pykbroker.testing import Broker; "
+        "broker = Broker(data_dir=sys.argv[1]).start(); print(broker.port, flush=True); "
+        "time.sleep(600)"
+    )
+    root = Path(__file__).resolve().parents[2]
+    command = [sys.executable, "-c", program, str(tmp_path / "kept")]
+    owner = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root)
+    assert owner.stdout is not None
+    port = int(owner.stdout.readline())
+    with socket.create_connection(("127.0.0.1", port), timeout=120) as sock:
+        owner.kill()
+        owner.wait()
+        owner.stdout.close()
+        assert sock.recv(1) == b""  # the node has gone
+    wait_for((tmp_path / "kept" / ".kafka_cleanshutdown").exists, "a clean stop")

@@ -15,6 +15,12 @@ from typing import Any
 
 from pykbroker.broker.handlers import InSlices, Route
 from pykbroker.broker.monitoring.request_times import BOUNDS_NS, RequestTimes
+from pykbroker.broker.monitoring.response_errors import (
+    ONE_CODE,
+    ErrorPlan,
+    count_errors,
+    error_plan,
+)
 from pykbroker.broker.requests.worker import Worker
 from pykbroker.broker.services import NodeServices
 from pykbroker.errors import KafkaError
@@ -28,7 +34,7 @@ _KEYS = 128
 class MeasuringWorker(Worker):
     """Serves as `Worker` does, and measures; see the module."""
 
-    __slots__ = ("_is_error_counted", "busy_ns", "times")
+    __slots__ = ("_is_error_counted", "_plans", "busy_ns", "times")
 
     def __init__(
         self,
@@ -40,6 +46,7 @@ class MeasuringWorker(Worker):
     ) -> None:
         self.times = [RequestTimes() for _ in range(_KEYS)]
         self.busy_ns = 0
+        self._plans: dict[type[Any], ErrorPlan] = {}
         self._is_error_counted = False
         super().__init__(services, channel, turn_ended=turn_ended, halt=halt)
 
@@ -60,13 +67,20 @@ class MeasuringWorker(Worker):
         size = Worker._reply(self, request, route, outcome)
         if isinstance(outcome, Message):
             self._measure(request, size)
-            code = getattr(outcome, "error_code", 0)
-            if code and not self._is_error_counted:
-                self.times[request.api_key].count_error(code)
+            if not self._is_error_counted:
+                plan = self._plans.get(type(outcome)) or self._plan_of(outcome)
+                if plan is not ONE_CODE:
+                    count_errors(outcome, plan, self.times[request.api_key].count_error)
+                elif outcome.error_code:  # type: ignore[attr-defined]
+                    self.times[request.api_key].count_error(outcome.error_code)  # type: ignore[attr-defined]
         elif not isinstance(outcome, (KafkaError, InSlices)):
             # An error has come by as the message that tells of it; slices will, with their end.
             self._measure(request, size)
         return size
+
+    def _plan_of(self, outcome: Message) -> ErrorPlan:
+        plan = self._plans[type(outcome)] = error_plan(type(outcome))
+        return plan
 
     def _reply_error(self, request: Request, route: Route, error: KafkaError) -> int:
         self.times[request.api_key].count_error(int(error.code))
@@ -75,6 +89,15 @@ class MeasuringWorker(Worker):
             return super()._reply_error(request, route, error)
         finally:
             self._is_error_counted = False
+
+    def _long_handled(self, request: Request, route: Route, outcome: Any) -> None:
+        super()._long_handled(request, route, outcome)
+        # What a long response names is not looked through: that would hold the loop.
+        code = int(outcome.code) if isinstance(outcome, KafkaError) else 0
+        if isinstance(outcome, Message):
+            code = getattr(outcome, "error_code", 0)
+        if code:
+            self.times[request.api_key].count_error(code)
 
     def _long_encoded(self, request: Request, route: Route, encoded: Any) -> None:
         super()._long_encoded(request, route, encoded)

@@ -23,7 +23,7 @@ def add_requests(
     )
     errors = families.counter(
         "kafka_network_requestmetrics_errors_total",
-        "Requests that failed as a whole, by the error of the response.",
+        "Errors in responses: of whole requests, and of the partitions, topics or groups named.",
         "request",
         "error",
     )

@@ -50,7 +50,7 @@ class RequestTimes:
         self._snapshots: deque[tuple[int, Sequence[int]]] = deque()
 
     def count_error(self, code: int) -> None:
-        """A reply carried this error for the whole request."""
+        """A reply carried this error, for the whole request or for something that it named."""
         self.errors[code] = self.errors.get(code, 0) + 1
 
     def quantiles_ms(self, now_ms: int) -> list[tuple[float, float]]:

@@ -13,6 +13,7 @@ from pykbroker.deferred import Deferred
 from pykbroker.environment.loop_time import MS
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.protocol.messages.heartbeat_response import HeartbeatResponse
+from pykbroker.protocol.messages.leave_group_response import LeaveGroupResponse, MemberResponse
 from tests.broker.requests.test_worker import HEARTBEAT, Node, answer, heartbeat
 
 
@@ -89,6 +90,14 @@ def test_an_error_that_is_raised() -> None:
     node.run()
     assert node.times.errors == {16: 1}
     assert sum(node.times.counts) == 1
+
+
+def test_errors_of_what_a_response_names() -> None:
+    members = [MemberResponse(member_id=f"m{code}", error_code=code) for code in (0, 25, 25)]
+    node = MeasuredNode(lambda broker, request: LeaveGroupResponse(error_code=15, members=members))
+    node.connect(heartbeat(3))
+    node.run()
+    assert node.times.errors == {15: 1, 25: 2}
 
 
 def test_requests_without_a_reply() -> None:
