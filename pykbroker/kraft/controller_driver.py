@@ -7,7 +7,8 @@ Out:   a Deferred per submit, resolved with the decision's reply or with a Kafka
 Invariants: a reply is released only when everything that it reports is committed and published.
        When leadership is lost, every waiting reply becomes NOT_CONTROLLER and the machine is
        discarded with the records that it replayed before they were committed; the next term begins
-       with a new machine on the committed image, which costs nothing (images share their parts).
+       with a new machine on the committed image (images share their parts; the index of very many
+       partitions is built in slices, and until then this node is not the active controller).
        A decision may breathe (`environment/slices.py`), and requests that arrive meanwhile
        are decided after it, in order. One that may change very many partitions is made in slices,
        and its records are appended in pieces, unless they are atomic.
@@ -20,6 +21,7 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Final
 
 from pykbroker.decision import Decision, MetadataRecord
@@ -49,6 +51,7 @@ class ControllerDriver:
         self,
         *,
         make_controller: Callable[[int, int], Controller],
+        takes_long: Callable[[], bool],
         scheduler: Scheduler,
         now_ms: Callable[[], int],
         bootstrap: Sequence[MetadataRecord],
@@ -60,11 +63,14 @@ class ControllerDriver:
         slices: Slices,
     ) -> None:
         """`make_controller(next_offset, kraft_version)` returns a machine on the committed image.
+        It may breathe where it `takes_long`.
 
         The intervals `idle` and `balance` may be 0, which means never.
         """
         self.controller: Controller | None = None
         self._make_controller = make_controller
+        self._takes_long = takes_long
+        self._led_epoch: int | None = None
         self._scheduler = scheduler
         self._now_ms = now_ms
         self._bootstrap = bootstrap
@@ -239,8 +245,13 @@ class ControllerDriver:
         """Handle that this node leads (everything before its epoch is
         committed), or no longer does.
         """
+        self._led_epoch = epoch if is_me else None
         if is_me and self.controller is None:
-            self._activate(epoch)
+            if self._takes_long():
+                begun = self._slices.run("beginning of a term", partial(self._activate, epoch))
+                begun.on_resolved(self._note_begun)
+            else:
+                self._activate(epoch)
         elif not is_me and self.controller is not None:
             _log.info("Resigning as the active controller; the epoch is %d", epoch)
             self.deactivate()
@@ -252,6 +263,8 @@ class ControllerDriver:
         controller = self._make_controller(
             raft.log.log.next_offset, raft.raft.history.kraft_version
         )
+        if self._led_epoch != epoch or self.controller is not None:
+            return  # leadership was lost meanwhile
         self.controller = controller
         decision = controller.activate(self._bootstrap, self._now_ms())
         if decision.records:
@@ -262,6 +275,10 @@ class ControllerDriver:
         if self._balance_interval_ms > 0:
             self._every("balance", self._balance_interval_ms, self._balance_leaders)
         self._every("unclean", self._unclean_interval_ms, self._elect_unclean_leaders)
+
+    def _note_begun(self, outcome: object) -> None:
+        if isinstance(outcome, Exception) and not isinstance(outcome, KafkaError):
+            self._on_fatal(outcome)
 
     def deactivate(self) -> None:
         """Stop deciding; waiting callers are redirected to the next controller."""

@@ -67,6 +67,8 @@ if TYPE_CHECKING:  # imported with the first request of another replica
     from pykbroker.kraft.raft.raft_links import RaftLinks
     from pykbroker.kraft.raft.raft_service import RaftService
 
+# The number of partitions up to which a controller's term begins without a pause.
+INDEXED_AT_ONCE = 5000
 # BrokerServer.scala: how long a broker tries to reach a controller if no session limits it.
 _REQUEST_TIMEOUT_MS = 60_000
 _REGISTRATION_RETRY_MS = 1_000
@@ -270,6 +272,7 @@ class KraftNodeDriver:
         if config.is_controller:
             self.controller = ControllerDriver(
                 make_controller=self._make_controller,
+                takes_long=self._has_many_partitions,
                 scheduler=self._scheduler,
                 now_ms=self._now_ms,
                 bootstrap=bootstrap,
@@ -306,6 +309,10 @@ class KraftNodeDriver:
             voter_ids=lambda: self.raft.raft.voters.nodes,
             breathe=self._slices.breathe,
         )
+
+    def _has_many_partitions(self) -> bool:
+        topics = self._loader.committed().stable.topics_by_id.values()
+        return sum(len(topic.partitions) for topic in topics) > INDEXED_AT_ONCE
 
     async def _register_controller(self, local: VoterNode) -> None:
         """Register this controller, retrying until a leader accepts it

@@ -12,7 +12,7 @@ from pykbroker.decision import Decision, MetadataRecord
 from pykbroker.deferred import Deferred
 from pykbroker.environment.slices import InOneGo, go_on
 from pykbroker.errors import ErrorCode, KafkaError
-from pykbroker.kraft import controller_driver
+from pykbroker.kraft import controller_driver, node_driver
 from pykbroker.kraft.controller import brokers
 from pykbroker.protocol.messages.broker_heartbeat_request import BrokerHeartbeatRequest
 from pykbroker.protocol.messages.no_op_record import NoOpRecord
@@ -112,8 +112,8 @@ class Sliced:
 
 @pytest.fixture
 def pieces(monkeypatch: pytest.MonkeyPatch) -> tuple[NodeWorld, Sliced]:
-    """A node whose controller appends two records at a time."""
-    monkeypatch.setattr(controller_driver, "PIECE_RECORDS", 2)
+    """A node whose controller appends five records at a time."""
+    monkeypatch.setattr(controller_driver, "PIECE_RECORDS", 5)
     world = NodeWorld().open()
     sliced = Sliced()
     world.controller._slices = sliced
@@ -125,7 +125,7 @@ def no_ops(count: int, *, atomic: bool) -> Callable[[object, int], Decision[Meta
     return lambda controller, now_ms: Decision(records=records, reply="done", atomic=atomic)
 
 
-@pytest.mark.parametrize(("atomic", "ends"), [(False, [0, 2, 4, 5]), (True, [0, 5])])
+@pytest.mark.parametrize(("atomic", "ends"), [(False, [0, 5, 10, 12]), (True, [0, 12])])
 def test_a_long_decision_is_appended_in_pieces_unless_it_is_atomic(
     pieces: tuple[NodeWorld, Sliced], atomic: bool, ends: list[int]
 ) -> None:
@@ -133,12 +133,12 @@ def test_a_long_decision_is_appended_in_pieces_unless_it_is_atomic(
     first = world.node.raft.log.log.next_offset
     seen: list[int] = []
     sliced.at_breath = lambda: seen.append(world.node.raft.log.log.next_offset - first)
-    reply = world.controller.run(no_ops(5, atomic=atomic))
+    reply = world.controller.run(no_ops(12, atomic=atomic))
     assert reply.value == "done"
     assert sorted({*seen, world.node.raft.log.log.next_offset - first}) == ends
 
 
-@pytest.mark.parametrize("at", [1, 2, 3, 4])
+@pytest.mark.parametrize("at", [1, 6, 7, 11])
 def test_leadership_that_is_lost_in_a_breath_ends_the_decision(
     pieces: tuple[NodeWorld, Sliced], at: int
 ) -> None:
@@ -152,7 +152,7 @@ def test_leadership_that_is_lost_in_a_breath_ends_the_decision(
             world.controller.deactivate()
 
     sliced.at_breath = lose
-    reply = world.controller.run(no_ops(5, atomic=False))
+    reply = world.controller.run(no_ops(12, atomic=False))
     assert isinstance(reply.value, KafkaError)
     assert reply.value.code == ErrorCode.NOT_CONTROLLER
     assert not world.fatal
@@ -246,6 +246,67 @@ def test_losing_leadership_drops_what_was_not_committed() -> None:
     assert driver.controller is not None
     assert set(driver.controller.image.topics_by_name) == {"committed"}
     assert driver.controller.image is world.node.image
+
+
+@pytest.fixture
+def long_terms(monkeypatch: pytest.MonkeyPatch) -> tuple[NodeWorld, Sliced]:
+    """A node with three partitions, which are too many for a term that begins without a pause."""
+    monkeypatch.setattr(node_driver, "INDEXED_AT_ONCE", 2)
+    world = NodeWorld().open()
+    for name in "abc":
+        world.create(name)
+    world.controller.on_leader(False, 2)
+    sliced = Sliced()
+    world.controller._slices = sliced
+    monkeypatch.setattr(world.node, "_slices", sliced)
+    return world, sliced
+
+
+def test_the_term_of_very_many_partitions_begins_in_slices(
+    long_terms: tuple[NodeWorld, Sliced],
+) -> None:
+    world, sliced = long_terms
+    active: list[bool] = []
+    sliced.at_breath = lambda: active.append(world.controller.is_active)
+    world.controller.on_leader(True, 3)
+    assert sliced.jobs == ["beginning of a term"]
+    assert active == [False] * 3
+    controller = world.controller.controller
+    assert controller is not None
+    assert len(list(controller.state.index.in_sync(1))) == 3
+
+
+@pytest.mark.parametrize("next_epoch", [None, 5])
+def test_a_term_that_is_over_before_it_has_begun(
+    long_terms: tuple[NodeWorld, Sliced], next_epoch: int | None
+) -> None:
+    world, sliced = long_terms
+
+    def lose() -> None:
+        sliced.at_breath = lambda: None
+        world.controller.on_leader(False, 4)
+        if next_epoch is not None:
+            world.controller.on_leader(True, next_epoch)
+
+    sliced.at_breath = lose
+    world.controller.on_leader(True, 3)
+    assert world.controller.is_active == (next_epoch is not None)
+    assert len(sliced.jobs) == (1 if next_epoch is None else 2)
+    assert not world.fatal
+
+
+def test_a_fault_at_the_beginning_of_a_term_ends_the_node(
+    long_terms: tuple[NodeWorld, Sliced],
+) -> None:
+    world, sliced = long_terms
+    fault = ZeroDivisionError()
+
+    def fail() -> None:
+        raise fault
+
+    sliced.at_breath = fail
+    world.controller.on_leader(True, 3)
+    assert world.fatal == [fault]
 
 
 def test_a_new_term_gives_every_unfenced_broker_a_session() -> None:

@@ -59,7 +59,7 @@ class Controller:
         voter_ids: Callable[[], Collection[int]] = tuple,
         breathe: Callable[[], None] = lambda: None,
     ) -> None:
-        """Begin from the `committed` state; the next record has `next_offset`."""
+        """Begin from the `committed` state; the next record has `next_offset`. May breathe."""
         self.state = ControllerState(
             node_id=node_id,
             cluster_id=cluster_id,
@@ -72,7 +72,7 @@ class Controller:
         self.state.kraft_version = kraft_version
         self._replay = committed
         self.state.image = committed.latest()
-        self.state.index = PartitionIndex(committed.stable)
+        self.state.index = PartitionIndex(committed.stable, breathe)
         self.state.next_offset = next_offset
         # A broker is unfenced once it has read what was in the log when this controller began.
         self.state.registration_offsets = dict.fromkeys(self.state.image.brokers, next_offset - 1)

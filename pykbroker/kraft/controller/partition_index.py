@@ -17,6 +17,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Final
 
+from pykbroker.environment.slices import Breathe, go_on
 from pykbroker.kraft.delta import MetadataDelta
 from pykbroker.kraft.image import MetadataImage, TopicImage
 from pykbroker.kraft.partition_image import NO_LEADER, PartitionImage
@@ -33,14 +34,15 @@ NOWHERE: Final = PartitionImage((), (), (), NO_LEADER)
 class PartitionIndex:
     """Finds the partitions of a broker by role."""
 
-    def __init__(self, image: MetadataImage) -> None:
+    def __init__(self, image: MetadataImage, breathe: Breathe = go_on) -> None:
+        """`breathe` is called between partitions (`environment/slices.py`)."""
         self._in_sync: dict[int, _Places] = {}
         self._eligible: dict[int, _Places] = {}
         self._leaderships: dict[int, int] = {}
         self._leaderless: _Places = {}
         self._imbalanced: _Places = {}
         for topic in image.topics_by_id.values():
-            self._add_topic(topic)
+            self._add_topic(topic, breathe)
 
     def follow(self, delta: MetadataDelta) -> None:
         """Apply a metadata change."""
@@ -77,10 +79,11 @@ class PartitionIndex:
         """Return the partitions that are not led by their preferred replica."""
         return _each(self._imbalanced)
 
-    def _add_topic(self, topic: TopicImage) -> None:
+    def _add_topic(self, topic: TopicImage, breathe: Breathe = go_on) -> None:
         """Add a topic with all its partitions at once, because a term begins with all topics."""
         in_sync: defaultdict[int, set[int]] = defaultdict(set)
         for number, partition in topic.partitions.items():
+            breathe()
             for replica in partition.isr:
                 in_sync[replica].add(number)
             for replica in partition.elr:
