@@ -26,7 +26,10 @@ REPLICATED = {
 }
 
 
-def cluster_of(kinds: str, directory: Path) -> Broker | Cluster | MixedCluster:
+KillableCluster = Broker | Cluster | MixedCluster
+
+
+def cluster_of(kinds: str, directory: Path) -> KillableCluster:
     """One node, or several that replicate everything; `kinds` has an o or an a for each."""
     if kinds == "o":
         return Broker(overrides=SETTINGS, data_dir=directory)
@@ -39,7 +42,7 @@ def cluster_of(kinds: str, directory: Path) -> Broker | Cluster | MixedCluster:
     return MixedCluster(directory, *names, **config)
 
 
-def nodes_of(cluster: Broker | Cluster | MixedCluster) -> list[Any]:
+def nodes_of(cluster: KillableCluster) -> list[Any]:
     """Its nodes, to kill and to start again."""
     return [cluster] if isinstance(cluster, Broker) else list(cluster.nodes)
 

@@ -162,8 +162,9 @@ def kill_both(worker: Worker, broker: Broker) -> None:
     worker.start()
 
 
-@pytest.mark.slow
-def test_each_line_once(tmp_path: Path) -> None:
+@contextmanager
+def delivered(tmp_path: Path) -> Iterator[tuple[Broker, list[str], Path]]:
+    """A broker, the lines of a file that came to its topic, and the file they were written to."""
     source, sink = tmp_path / "source.txt", tmp_path / "sink.txt"
     source.touch()
     with cluster_of("o", tmp_path / "data") as cluster:
@@ -183,5 +184,11 @@ def test_each_line_once(tmp_path: Path) -> None:
             worker.wait_until_running("source")
             wait_for(lambda: sink.read_text().count("\n") >= len(lines), "sink", END_S)
         print(f"{len(lines)} lines, {KILLS} kills of worker and broker")
-        assert committed_lines(servers) == lines
+        yield broker, lines, sink
+
+
+@pytest.mark.slow
+def test_each_line_once(tmp_path: Path) -> None:
+    with delivered(tmp_path) as (broker, lines, sink):
+        assert committed_lines(broker.bootstrap_servers) == lines
         assert sink.read_text().splitlines() == lines

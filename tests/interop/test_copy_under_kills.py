@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import random
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ from tests.harness.consumed import value_of
 from tests.harness.ways import ALL_WAYS
 from tests.interop.committed import committed, make_topics
 from tests.interop.copiers import Copier, pause_s
-from tests.interop.killable import cluster_of, nodes_of
+from tests.interop.killable import KillableCluster, cluster_of, nodes_of
 
 SECONDS = float(os.environ.get("PYKBROKER_COPY_SECONDS", "15"))
 SEED = int(os.environ.get("PYKBROKER_COPY_SEED", "1"))
@@ -38,11 +40,10 @@ def fill(servers: str, topic: str, count: int) -> None:
     assert producer.flush(60) == 0
 
 
-@pytest.mark.timeout(600 + 3 * SECONDS)
-@pytest.mark.parametrize("kinds", CLUSTERS)
-def test_the_copy_is_exact(tmp_path: Path, kinds: str) -> None:
+@contextmanager
+def copied(tmp_path: Path, kinds: str, count: int) -> Iterator[KillableCluster]:
+    """A cluster whose topic `target` was made of `count` records of `source`, under kills."""
     dice = random.Random(SEED)
-    count = int(SECONDS * RECORDS_PER_SECOND) // PARTITIONS * PARTITIONS
     with cluster_of(kinds, tmp_path / "data") as cluster:
         servers = cluster.bootstrap_servers
         make_topics(servers, ("source", "target"), PARTITIONS, len(kinds))
@@ -58,6 +59,15 @@ def test_the_copy_is_exact(tmp_path: Path, kinds: str) -> None:
                 copier.close()
         starts = [copier.starts for copier in copiers]
         print(f"seed {SEED}, {kinds}: {count} records, {kills} kills, starts: {starts}")
+        yield cluster
+
+
+@pytest.mark.timeout(600 + 3 * SECONDS)
+@pytest.mark.parametrize("kinds", CLUSTERS)
+def test_the_copy_is_exact(tmp_path: Path, kinds: str) -> None:
+    count = int(SECONDS * RECORDS_PER_SECOND) // PARTITIONS * PARTITIONS
+    with copied(tmp_path, kinds, count) as cluster:
+        servers = cluster.bootstrap_servers
         for index in range(PARTITIONS):
             found = [int(value_of(message)) for message in committed(servers, "target", index)]
             assert found == list(range(index, count, PARTITIONS))

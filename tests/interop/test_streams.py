@@ -26,7 +26,7 @@ from tests.harness.flights import flights
 from tests.harness.tools import streams_classpath
 from tests.harness.waiting import wait_for
 from tests.interop.committed import committed, make_topics
-from tests.interop.killable import Program, cluster_of, nodes_of
+from tests.interop.killable import KillableCluster, Program, cluster_of, nodes_of
 
 SOURCE = Path(__file__).parent / "java" / "WordCount.java"
 SECONDS = float(os.environ.get("PYKBROKER_STREAMS_SECONDS", "6"))
@@ -94,10 +94,9 @@ def instances_of(servers: str, replicas: int, directory: Path) -> Iterator[list[
             instance.close()
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(600 + 3 * SECONDS)
-@pytest.mark.parametrize("kinds", CLUSTERS)
-def test_the_counts_are_exact(tmp_path: Path, kinds: str) -> None:
+@contextmanager
+def counted(tmp_path: Path, kinds: str) -> Iterator[tuple[KillableCluster, Counter[str]]]:
+    """A cluster with the counts of flights that were fed to it, and what these must be."""
     dice = random.Random(SEED)
     with cluster_of(kinds, tmp_path / "data") as cluster:
         servers = cluster.bootstrap_servers
@@ -133,7 +132,13 @@ def test_the_counts_are_exact(tmp_path: Path, kinds: str) -> None:
             wait_for(are_counted, f"counts of {fed} flights", END_S)
             starts = [instance.starts for instance in instances]
         print(f"seed {SEED}, {kinds}: {fed} flights, {kills} kills, starts: {starts}")
-        found = counts(servers)
-        assert found == {
-            carrier: list(range(1, count + 1)) for carrier, count in feeder.carriers.items()
-        }
+        yield cluster, feeder.carriers
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600 + 3 * SECONDS)
+@pytest.mark.parametrize("kinds", CLUSTERS)
+def test_the_counts_are_exact(tmp_path: Path, kinds: str) -> None:
+    with counted(tmp_path, kinds) as (cluster, carriers):
+        found = counts(cluster.bootstrap_servers)
+        assert found == {carrier: list(range(1, count + 1)) for carrier, count in carriers.items()}

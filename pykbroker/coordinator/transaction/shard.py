@@ -14,7 +14,6 @@ Source: Kafka's `TransactionCoordinator.scala`, `TransactionStateManager.scala`.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import replace
 from typing import NamedTuple
 
 from pykbroker.coordinator.decisions import ShardDecision
@@ -224,7 +223,7 @@ class TransactionShard:
         unwritten = self._unwritten.get(transactional_id)
         if transaction is None or unwritten is None:
             return transaction
-        return replace(transaction, last_epoch=unwritten[0], previous_producer_id=unwritten[1])
+        return transaction._replace(last_epoch=unwritten[0], previous_producer_id=unwritten[1])
 
     def verify(self, request: Addition, context: None) -> dict[int, Partitions]:
         """Have these partitions joined the transaction of this producer? Partitions by code."""

@@ -8,8 +8,7 @@ Source: Kafka's `TransactionMetadata.java`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pykbroker.coordinator.transaction.states import COMES_FROM, TransactionState
 from pykbroker.types import TopicPartition
@@ -22,10 +21,10 @@ EPOCH_BUMPING: Final = 2
 
 # In the order in which they were added; nobody changes one.
 Partitions = dict[TopicPartition, None]
+_NO_PARTITIONS: Final[Partitions] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Transaction:
+class Transaction(NamedTuple):
     """One transactional id. Times in milliseconds; `started_ms` is -1 before the first partition.
 
     last_epoch: the epoch that the present one replaced at its producer's own request, which may
@@ -38,7 +37,7 @@ class Transaction:
     epoch: int
     timeout_ms: int
     state: TransactionState = TransactionState.EMPTY
-    partitions: Partitions = field(default_factory=dict)
+    partitions: Partitions = _NO_PARTITIONS
     started_ms: int = -1
     updated_ms: int = -1
     last_epoch: int = NO_EPOCH
@@ -81,7 +80,7 @@ class Transaction:
     ) -> Transaction:
         """The producer begins again with a new id, because its epochs are used up."""
         begun = self.initialised(0, last_epoch, timeout_ms, now_ms)
-        return replace(begun, producer_id=producer_id)
+        return begun._replace(producer_id=producer_id)
 
     def with_partitions(self, added: Partitions, client_version: int, now_ms: int) -> Transaction:
         """Partitions join the transaction; the first ones begin it."""
@@ -122,7 +121,7 @@ class Transaction:
         """Abort under the next epoch: whoever has the present one writes nothing any more."""
         before = self
         if client_version < EPOCH_BUMPING:
-            before = replace(self, epoch=min(self.epoch + 1, MAX_EPOCH), last_epoch=NO_EPOCH)
+            before = self._replace(epoch=min(self.epoch + 1, MAX_EPOCH), last_epoch=NO_EPOCH)
         return before.ended(False, client_version, now_ms, next_producer_id)
 
     def completed(self, now_ms: int) -> Transaction:
@@ -142,7 +141,7 @@ class Transaction:
     def _to(self, state: TransactionState, **changes: Any) -> Transaction:
         if self.state not in COMES_FROM[state]:
             raise AssertionError(f"{self.state.name} is not followed by {state.name}")
-        return replace(self, state=state, previous_producer_id=self.producer_id, **changes)
+        return self._replace(state=state, previous_producer_id=self.producer_id, **changes)
 
 
 def is_last_epoch(epoch: int) -> bool:

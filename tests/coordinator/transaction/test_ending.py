@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from pykbroker.coordinator.transaction.ending import Ending, end
@@ -48,7 +46,7 @@ def test_an_open_transaction(version: int) -> None:
 @pytest.mark.parametrize("version", [0, 2])
 @pytest.mark.parametrize("state", [S.PREPARE_COMMIT, S.PREPARE_ABORT])
 def test_one_that_ends_already(version: int, state: TransactionState) -> None:
-    ending = replace(OPEN, state=state)
+    ending = OPEN._replace(state=state)
     for commit in (True, False):
         for producer_id in (7, 8):
             code = outcome(ending, commit=commit, version=version, producer_id=producer_id)
@@ -69,7 +67,7 @@ def test_one_that_ends_already(version: int, state: TransactionState) -> None:
 def test_no_transaction_before_version_2(
     state: TransactionState, commit: bool, expected: ErrorCode
 ) -> None:
-    assert outcome(replace(KNOWN, state=state), commit=commit, version=1) is expected
+    assert outcome(KNOWN._replace(state=state), commit=commit, version=1) is expected
 
 
 @pytest.mark.parametrize(
@@ -86,14 +84,14 @@ def test_no_transaction_before_version_2(
 def test_no_transaction_in_version_2(
     state: TransactionState, commit: bool, repeated: object, new: object
 ) -> None:
-    transaction = replace(KNOWN, state=state)
+    transaction = KNOWN._replace(state=state)
     assert outcome(transaction, commit=commit, version=2, epoch=2) is repeated
     assert outcome(transaction, commit=commit, version=2, epoch=3) is new
     assert outcome(transaction, commit=commit, version=2, epoch=4) is E.PRODUCER_FENCED
 
 
 def test_a_repetition_with_the_producer_id_before() -> None:
-    rotated = replace(KNOWN, state=S.COMPLETE_COMMIT, epoch=0)
+    rotated = KNOWN._replace(state=S.COMPLETE_COMMIT, epoch=0)
     last = MAX_EPOCH - 1
     assert outcome(rotated, commit=True, version=2, producer_id=6, epoch=last) is E.NONE
     wrong = outcome(rotated, commit=True, version=2, producer_id=6, epoch=last - 1)
@@ -102,7 +100,7 @@ def test_a_repetition_with_the_producer_id_before() -> None:
 
 def test_the_last_epoch_needs_a_producer_id_to_go_on_with() -> None:
     last = MAX_EPOCH - 1
-    used_up = replace(OPEN, epoch=last)
+    used_up = OPEN._replace(epoch=last)
     assert outcome(used_up, commit=True, version=2, epoch=last) is NEEDS_PRODUCER_ID
     assert outcome(used_up, commit=True, version=2, epoch=last, new_id=9) is S.PREPARE_COMMIT
     assert outcome(used_up, commit=True, version=1, epoch=last) is S.PREPARE_COMMIT

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from pykbroker.coordinator.transaction.initialising import (
@@ -27,7 +25,7 @@ def known(epoch: int = 3, **changes: object) -> Transaction:
     begun = Transaction(
         producer_id=7, epoch=epoch, timeout_ms=1, updated_ms=1, previous_producer_id=7
     )
-    return replace(begun, **changes)  # type: ignore[arg-type]
+    return begun._replace(**changes)  # type: ignore[arg-type]
 
 
 def going_on(producer_id: int, epoch: int) -> Initialisation:
