@@ -1,4 +1,7 @@
-"""Transactions of stock clients: what is committed is read once, what is aborted never."""
+"""Transactions of stock clients: what is committed is read once, what is aborted never.
+
+PYKBROKER_ALL_WAYS=1 runs them under every transaction.version, and on Apache Kafka 4.4 as well.
+"""
 
 from __future__ import annotations
 
@@ -12,30 +15,40 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from pykbroker.protocol.messages.describe_transactions_request import DescribeTransactionsRequest
 from pykbroker.testing import Broker
-from tests.harness.apache import java_command
+from tests.harness.apache import ApacheBroker, java_command
 from tests.harness.consumed import partition_of, value_of
+from tests.harness.raw_client import RawClient
 from tests.harness.tools import node_modules
+from tests.harness.waiting import wait_for
 from tests.harness.ways import ways
 from tests.interop.transaction_clients import CLIENTS, Fenced
 
 HERE = Path(__file__).parent
 PARTITIONS = 2
 READ_S = 60.0
+CONFIG = {"transaction.abort.timed.out.transaction.cleanup.interval.ms": "200"}
+SOON_MS = 3000
 
 
-@pytest.fixture(scope="module", params=ways([2], [0]))
-def broker(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Broker]:
+@pytest.fixture(
+    scope="module",
+    params=ways(["ours-2"], ["ours-1", "ours-0", "apache-2", "apache-1", "apache-0"]),
+)
+def broker(request: pytest.FixtureRequest) -> Iterator[Broker | ApacheBroker]:
     """A broker with that transaction.version finalised."""
-    directory = tmp_path_factory.mktemp("data") / "log"
-    if request.param != 2:
-        downgrade = ("features", "downgrade", "--feature", f"transaction.version={request.param}")
-    with Broker(data_dir=directory, group_initial_rebalance_delay_ms=0) as broker:
-        if request.param != 2:
+    kind, version = request.param.split("-")
+    feature = f"transaction.version={version}"
+    if kind == "apache":
+        with ApacheBroker(config=CONFIG, features=(feature,)) as apache:
+            yield apache
+        return
+    with Broker(overrides=CONFIG) as broker:
+        if version != "2":
+            downgrade = ("pykbroker", "features", "downgrade", "--feature", feature)
             done = subprocess.run(
-                ["pykbroker", *downgrade, "--bootstrap-server", broker.bootstrap_servers],
+                [*downgrade, "--bootstrap-server", broker.bootstrap_servers],
                 capture_output=True,
                 text=True,
                 timeout=60,
@@ -83,7 +96,9 @@ def committed_offset(servers: str, group: str, topic: str) -> int:
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_commit_abort_offsets_and_a_zombie(broker: Broker, name: str, client: str) -> None:
+def test_commit_abort_offsets_and_a_zombie(
+    broker: Broker | ApacheBroker, name: str, client: str
+) -> None:
     servers = broker.bootstrap_servers
     make_topic(servers, name)
     producer = CLIENTS[client](servers, name)
@@ -115,7 +130,54 @@ def test_commit_abort_offsets_and_a_zombie(broker: Broker, name: str, client: st
     producer.close()
 
 
-def test_kafkajs(broker: Broker, name: str) -> None:
+@pytest.mark.parametrize("client", CLIENTS)
+def test_what_takes_too_long_is_aborted(
+    broker: Broker | ApacheBroker, name: str, client: str
+) -> None:
+    servers = broker.bootstrap_servers
+    make_topic(servers, name)
+    late = CLIENTS[client](servers, name, SOON_MS)
+    late.begin()
+    late.send(name, 0, "too late")
+    wait_for(lambda: state(servers, name) == "CompleteAbort", "the time-out")
+    with pytest.raises(Fenced):
+        late.commit()
+    successor = CLIENTS[client](servers, name)
+    successor.begin()
+    successor.send(name, 0, "in time")
+    successor.commit()
+    assert read(servers, name, "read_committed") == ["in time"]
+    assert read(servers, name, "read_uncommitted") == ["in time", "too late"]
+    successor.close()
+    late.close()
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_transaction_goes_on_when_the_broker_was_killed(
+    broker: Broker | ApacheBroker, name: str, client: str
+) -> None:
+    servers = broker.bootstrap_servers
+    make_topic(servers, name)
+    producer = CLIENTS[client](servers, name)
+    producer.begin()
+    producer.send(name, 0, "before")
+    broker.kill()
+    broker.start()
+    producer.send(name, 1, "after")
+    producer.commit()
+    assert read(servers, name, "read_committed") == ["after", "before"]
+    producer.close()
+
+
+def state(servers: str, transactional_id: str) -> str:
+    """What the coordinator says of a transaction."""
+    with RawClient(servers) as client:
+        request = DescribeTransactionsRequest(transactional_ids=[transactional_id])
+        (found,) = client.ask("DescribeTransactions", 0, request).transaction_states
+    return str(found.transaction_state)
+
+
+def test_kafkajs(broker: Broker | ApacheBroker, name: str) -> None:
     servers = broker.bootstrap_servers
     make_topic(servers, name)
     done = subprocess.run(
@@ -134,7 +196,7 @@ def test_kafkajs(broker: Broker, name: str) -> None:
     assert committed_offset(servers, f"group-{name}", name) == 7
 
 
-def test_java(broker: Broker, name: str) -> None:
+def test_java(broker: Broker | ApacheBroker, name: str) -> None:
     servers = broker.bootstrap_servers
     make_topic(servers, name)
     script = str(HERE / "java" / "Transactions.java")

@@ -33,13 +33,13 @@ class Fenced(Exception):
 class Librdkafka:
     """confluent-kafka."""
 
-    def __init__(self, servers: str, transactional_id: str) -> None:
+    def __init__(self, servers: str, transactional_id: str, timeout_ms: int = TIMEOUT_MS) -> None:
         self._servers = servers
         self._producer = Producer(
             {
                 "bootstrap.servers": servers,
                 "transactional.id": transactional_id,
-                "transaction.timeout.ms": TIMEOUT_MS,
+                "transaction.timeout.ms": timeout_ms,
                 "linger.ms": 0,
             }
         )
@@ -81,11 +81,11 @@ class Librdkafka:
 class KafkaPython:
     """kafka-python."""
 
-    def __init__(self, servers: str, transactional_id: str) -> None:
+    def __init__(self, servers: str, transactional_id: str, timeout_ms: int = TIMEOUT_MS) -> None:
         self._producer = KafkaProducer(
             bootstrap_servers=servers,
             transactional_id=transactional_id,
-            transaction_timeout_ms=TIMEOUT_MS,
+            transaction_timeout_ms=timeout_ms,
         )
         self._producer.init_transactions()
 
@@ -117,19 +117,19 @@ class KafkaPython:
 class Aiokafka:
     """aiokafka, on an event loop of its own."""
 
-    def __init__(self, servers: str, transactional_id: str) -> None:
+    def __init__(self, servers: str, transactional_id: str, timeout_ms: int = TIMEOUT_MS) -> None:
         self._loop = asyncio.new_event_loop()
         self._producer: Any = None
-        self._run(self._start(servers, transactional_id))
+        self._run(self._start(servers, transactional_id, timeout_ms))
 
     def _run(self, work: Coroutine[Any, Any, Any]) -> Any:
         return self._loop.run_until_complete(asyncio.wait_for(work, PATIENCE_S))
 
-    async def _start(self, servers: str, transactional_id: str) -> None:
+    async def _start(self, servers: str, transactional_id: str, timeout_ms: int) -> None:
         self._producer = AIOKafkaProducer(
             bootstrap_servers=servers,
             transactional_id=transactional_id,
-            transaction_timeout_ms=TIMEOUT_MS,
+            transaction_timeout_ms=timeout_ms,
         )
         await self._producer.start()
 
@@ -157,7 +157,7 @@ class Aiokafka:
         self._loop.close()
 
 
-CLIENTS: dict[str, Callable[[str, str], Any]] = {
+CLIENTS: dict[str, Callable[..., Any]] = {
     "librdkafka": Librdkafka,
     "kafka-python": KafkaPython,
     "aiokafka": Aiokafka,
