@@ -42,6 +42,7 @@ class Play:
     def __init__(self, bootstrap_servers: str, transaction_version: int) -> None:
         # Clients send the others when version 2 is finalised. A log in version 0 has no field for
         # what they say, so that Apache's coordinator fails there and never recovers.
+        self.transaction_version = transaction_version
         says_all = transaction_version > 0
         self.add_versions = range(6 if says_all else 4)
         self.end_versions = range(6 if says_all else 5)
