@@ -123,8 +123,10 @@ def _raw(
     return figures[figure]
 
 
-def _raw_member(make_frame: Callable[[str, str], bytes], server: Server, scale: float) -> float:
-    return _raw(partial(make_frame, server.address), 50, "per_second", server, scale)
+def _raw_member(
+    make_frame: Callable[[str, str], bytes], figure: str, server: Server, scale: float
+) -> float:
+    return _raw(partial(make_frame, server.address), 50, figure, server, scale)
 
 
 def _start_to_first_acknowledgement(server: Server, _scale: float) -> float:
@@ -214,13 +216,13 @@ ROWS = (
     Row(
         "raw heartbeat, 50 connections",
         "req/s",
-        partial(_raw_member, group_frames.heartbeat),
+        partial(_raw_member, group_frames.heartbeat, "per_second"),
         1.0,
     ),
     Row(
         "raw offset commit, 50 connections",
         "req/s",
-        partial(_raw_member, group_frames.commit),
+        partial(_raw_member, group_frames.commit, "per_second"),
         1.0,
     ),
     Row(
@@ -241,6 +243,34 @@ ROWS = (
         "CPU of a fetch, 50 connections",
         "us",
         partial(_raw, frames.fetch, 50, "cpu_us"),
+        None,
+        True,
+    ),
+    Row(
+        "CPU of a produce, 8 conn., 20 in flight",
+        "us",
+        partial(_raw, _one_record, 8, "cpu_us", in_flight=20),
+        None,
+        True,
+    ),
+    Row(
+        "CPU of a metadata, 50 connections",
+        "us",
+        partial(_raw, frames.metadata, 50, "cpu_us"),
+        None,
+        True,
+    ),
+    Row(
+        "CPU of a heartbeat, 50 connections",
+        "us",
+        partial(_raw_member, group_frames.heartbeat, "cpu_us"),
+        None,
+        True,
+    ),
+    Row(
+        "CPU of an offset commit, 50 connections",
+        "us",
+        partial(_raw_member, group_frames.commit, "cpu_us"),
         None,
         True,
     ),
