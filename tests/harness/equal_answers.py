@@ -254,7 +254,7 @@ def live(seed: int, steps: int, served: Counter[str]) -> int:
     assert isinstance(worker, PreparingWorker)
     for route in sides[0].broker.routes:  # type: ignore[attr-defined]
         prepared = route.request_count - worker.general[route.api.name]
-        if prepared and route.on_broker:
+        if prepared > 0 and route.on_broker:
             served[route.api.name] += prepared
     return clients.sent
 

@@ -55,6 +55,7 @@ class Habit:
             (PRODUCE,) * 8 + (FETCH,) * 6 + (OFFSET_COMMIT,) * 2 + (METADATA, HEARTBEAT)
         )
         self.topic = chance.choice(("plain",) * 8 + ("replicated",) * 3 + (*TOPICS, "missing"))
+        self.second_topic = chance.choice((None,) * 6 + ("plain", "compact"))
         self.version = chance.choice(VERSIONS[self.api])
         self.acks = chance.choice((-1, -1, -1, -1, 1, 1, 1, 0, 0, 2))
         self.count = chance.choice((1, 1, 1, 2, 3))
@@ -157,7 +158,7 @@ class Clients:
 
     # ---- Produce
 
-    def batch(self, habit: Habit, number: int, index: int) -> bytes:
+    def batch(self, habit: Habit, number: int, index: int, topic: str) -> bytes:
         """One batch, most of them sound."""
         chance = self.chance
         times = [NOW_MS + chance.choice((0, 0, 0, 1, -500)) for _ in range(habit.records)]
@@ -165,7 +166,7 @@ class Clients:
             times[-1] += chance.choice((-1, 1)) * (1 << 40)
         fields: dict[str, Any] = {}
         if habit.producer >= 0:
-            where = (habit.producer, habit.topic, index)
+            where = (habit.producer, topic, index)
             sequence = self.sequences.get(where, 0)
             step = chance.choice((0,) * 40 + (-1, 1, -habit.records))
             if not step:
@@ -176,7 +177,7 @@ class Clients:
                 "base_sequence": sequence + step,
                 "is_transactional": chance.random() < 0.01,
             }
-        key = b"key" if habit.topic == "compact" or chance.random() < 0.3 else None
+        key = b"key" if topic == "compact" or chance.random() < 0.3 else None
         records: list[NewRecord] = [(key, b"v" * habit.size, at, ()) for at in times]
         batch = build_batch(records, codec=habit.codec, **fields)
         if chance.random() < 0.01:
@@ -197,7 +198,7 @@ class Clients:
                 index=index,
                 records=None
                 if chance.random() < 0.005
-                else memoryview(self.batch(habit, number, index)),
+                else memoryview(self.batch(habit, number, index, habit.topic)),
             )
             for index in indexes
         ]
@@ -208,8 +209,8 @@ class Clients:
                 partition_data=parts,
             )
         ]
-        if chance.random() < 0.02:
-            topics.append(TopicProduceData(name="plain", topic_id=topic_id_of(1)))
+        if habit.second_topic is not None:
+            topics.append(self.second_topic(number, habit, habit.second_topic))
         message = ProduceRequest(
             transactional_id="t" if chance.random() < 0.002 else None,
             acks=habit.acks,
@@ -217,6 +218,16 @@ class Clients:
             topic_data=topics,
         )
         return self.frame(habit, message, PRODUCE)
+
+    def second_topic(self, number: int, habit: Habit, name: str) -> TopicProduceData:
+        """What goes to another topic, or nothing, or to the same one again."""
+        chance = self.chance
+        topic = TopicProduceData(name=name, topic_id=topic_id_of(TOPICS[name]))
+        if chance.random() < 0.95:
+            index = chance.randrange(PARTITIONS)
+            records = memoryview(self.batch(habit, number, index, name))
+            topic.partition_data = [PartitionProduceData(index=index, records=records)]
+        return topic
 
     # ---- Fetch
 

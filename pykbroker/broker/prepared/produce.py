@@ -1,24 +1,23 @@
-"""Produce, prepared: plain batches to partitions of one topic, in a request like the last one.
+"""Produce, prepared: plain batches to the same topics, in a request like the last one.
 
-    v3-8    the same | count | index size records | index size records ...
-    v9-13   the same | count | index size records tags | ... | tags tags      (lengths are varints)
+    the same, first topic | its partitions | next topic | its partitions | ... | end
 
-What is the same: client id, no transactional id, acks, time-out, the topic. The batches are checked
-and queued by the log as on the general path (`check_plain`, `queue_plain`); if one of them wants
-more than that, nothing is queued, and the whole request is the general path's.
+What is the same: client id, no transactional id, acks, time-out, the topics and their order. The
+batches are checked and queued by the log as on the general path (`check_plain`, `queue_plain`). If
+one of them needs more than that, nothing is queued, and the general path serves the whole request.
 
-A request that is queued is a `ProduceTicket` until the end of the round: then it is answered from a
-template. If it still has to wait then (for replicas), or its write failed, it goes on as the
-`PendingProduce` that the general path would have made.
+A request whose batches are queued is a `ProduceTicket` until the end of the round. Then it is
+answered from a template. If it still has to wait (for replicas), or its write has failed, it
+continues as the `PendingProduce` that the general path would have created.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container
-from struct import Struct
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Container, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from pykbroker.broker.prepared import GATHERED, MISSED, SERVED, Answer, PreparedRequest
+from pykbroker.broker.prepared.produce_entries import fixed_entries, flexible_entries
 from pykbroker.broker.prepared.reply_template import ReplyTemplate
 from pykbroker.broker.requests.pending_produce import PendingProduce
 from pykbroker.kraft.topic_name import INTERNAL_TOPICS
@@ -41,15 +40,25 @@ if TYPE_CHECKING:
 FIRST_FLEXIBLE = 9
 FIRST_BY_ID = 13
 PREFIX_AT = 8  # behind API, version and correlation id
-MOST_PARTITIONS = 100
+MOST_TOPICS = 20
+MOST_NAME_LENGTH = 100
+ID_BYTES = 16
+FIXED_FIELDS_BYTES = 2 + 2 + 4 + 4  # transactional id, acks, time-out, number of topics
+FLEXIBLE_FIELDS_BYTES = 1 + 2 + 4 + 1
+NUMBER_SHIFT = 32
+INDEX_MASK = (1 << NUMBER_SHIFT) - 1
+NO_TAGS = b"\0\0"  # of the last topic and of the request
 MOST_TEMPLATES = 64
 
-_unpack_i32 = Struct(">i").unpack_from
-_unpack_entry = Struct(">ii").unpack_from
-_unpack_lone = Struct(">iii").unpack_from
 
-Entry: TypeAlias = tuple[int, int, int]
-"""Of one partition: its index, where its records begin and end in the frame."""
+class RememberedTopic(NamedTuple):
+    """A topic of the requests: its name in the image; name and id as the requests have them; the
+    bytes that follow its partitions."""
+
+    name: str
+    named: str
+    topic_id: bytes
+    behind: bytes
 
 
 class PreparedProduce(PreparedRequest):
@@ -60,12 +69,10 @@ class PreparedProduce(PreparedRequest):
         "_counters",
         "_entries_of",
         "_manager",
-        "_named",
         "_prefix",
         "_prefix_bytes",
         "_templates",
-        "_topic",
-        "_topic_id",
+        "_topics",
         "_version",
         "_wall_ms",
         "acks",
@@ -74,7 +81,12 @@ class PreparedProduce(PreparedRequest):
     )
 
     def __init__(
-        self, services: BrokerServices, request: Request, answer: Answer, prefix: bytes, topic: str
+        self,
+        services: BrokerServices,
+        request: Request,
+        answer: Answer,
+        prefix: bytes,
+        topics: list[RememberedTopic],
     ) -> None:
         super().__init__()
         self.services = services
@@ -87,9 +99,7 @@ class PreparedProduce(PreparedRequest):
         self._wall_ms = services.wall_ms
         self._prefix = prefix
         self._prefix_bytes = PREFIX_AT + len(prefix)
-        self._topic = topic
-        self._named: str = request.message.topic_data[0].name  # none where the id names it
-        self._topic_id: bytes = request.message.topic_data[0].topic_id
+        self._topics = topics
         self._entries_of = flexible_entries if version >= FIRST_FLEXIBLE else fixed_entries
         self._templates: dict[tuple[int, ...], ReplyTemplate] = {}
 
@@ -103,85 +113,104 @@ class PreparedProduce(PreparedRequest):
     ) -> int:
         if not frame.startswith(self._prefix, start + PREFIX_AT):
             return MISSED
-        entries = self._entries_of(frame, start + self._prefix_bytes, end)
-        partitions = self._manager.hosting.by_name.get(self._topic)
-        if not entries or partitions is None:
-            return MISSED
-        now_ms = self._wall_ms()
-        view = memoryview(frame)
-        checked: list[tuple[Partition, memoryview, PlainBatch]] = []
-        is_lone = True
-        for index, begin, stop in entries:
-            partition = partitions.get(index)
-            if (
-                partition is None
-                or not partition.may_append(self.acks)
-                or (self._topic_id != ZERO_UUID and partition.topic_id != self._topic_id)
-            ):
-                return MISSED
-            records = view[begin:stop]
-            plain = partition.log.appender.check_plain(records, partition.leader_epoch, now_ms)
-            if plain is None:
-                return MISSED
-            checked.append((partition, records, plain))
-            is_lone = is_lone and partition.is_lone
-        if len(checked) > 1 and len({index for index, _, _ in entries}) < len(checked):
+        checked = self._check(frame, start + self._prefix_bytes, end)
+        if checked is None:
             return MISSED
         manager = self._manager
         counters = self._counters
         counters.total_produce_requests += 1
-        appended: list[tuple[Partition, int]] = []
-        numbers: list[int] = []
-        for partition, records, plain in checked:
+        ticket = ProduceTicket(self, connection, correlation_id, (frame, start, end))
+        is_lone = True
+        for place, partition, records, plain in checked:
             base_offset = manager.queue_plain(partition, records, plain)
             count = plain[0] + 1
-            appended.append((partition, base_offset + count))
-            numbers += (base_offset, partition.log.local.log_start_offset)
+            ticket.places.append(place)
+            ticket.appended.append((partition, base_offset + count))
+            ticket.numbers += (base_offset, partition.log.local.log_start_offset)
             counters.bytes_in += len(records)
             counters.messages_in += count
-        request = (frame, start, end)
-        manager.await_turn(
-            ProduceTicket(self, connection, correlation_id, request, appended, numbers)
-        )
+            is_lone = is_lone and partition.is_lone
+        manager.await_turn(ticket)
         return GATHERED if is_lone or self.acks != ACKS_ALL else SERVED
+
+    def _check(
+        self, frame: bytes | bytearray, position: int, end: int
+    ) -> list[tuple[int, Partition, memoryview, PlainBatch]] | None:
+        """Find the batches from the first partition on and have the logs look at them.
+
+        Return (place, partition, records, what the log says) of each, or None to leave the request
+        to the general path. A place is the number of the topic and the index of the partition.
+        """
+        now_ms = self._wall_ms()
+        view = memoryview(frame)
+        by_name = self._manager.hosting.by_name
+        checked: list[tuple[int, Partition, memoryview, PlainBatch]] = []
+        for number, topic in enumerate(self._topics):
+            read = self._entries_of(frame, position, end)
+            partitions = by_name.get(topic.name)
+            if read is None or partitions is None or not frame.startswith(topic.behind, read[1]):
+                return None
+            position = read[1] + len(topic.behind)
+            for index, begin, stop in read[0]:
+                partition = partitions.get(index)
+                if (
+                    partition is None
+                    or not partition.may_append(self.acks)
+                    or (topic.topic_id != ZERO_UUID and partition.topic_id != topic.topic_id)
+                ):
+                    return None
+                records = view[begin:stop]
+                plain = partition.log.appender.check_plain(records, partition.leader_epoch, now_ms)
+                if plain is None:
+                    return None
+                checked.append((number << NUMBER_SHIFT | index, partition, records, plain))
+        if position != end or (len(checked) > 1 and len({at[0] for at in checked}) < len(checked)):
+            return None
+        return checked
 
     def reply(self, ticket: ProduceTicket) -> bytearray:
         """The frame that says that all went well."""
-        indexes = tuple([partition.index for partition, _ in ticket.appended])
-        template = self._templates.get(indexes)
+        places = tuple(ticket.places)
+        template = self._templates.get(places)
         if template is None:
             if len(self._templates) >= MOST_TEMPLATES:
                 self._templates.clear()
-            template = self._templates[indexes] = ReplyTemplate(
+            template = self._templates[places] = ReplyTemplate(
                 self._api,
                 self._version,
-                2 * len(indexes),
-                lambda numbers: self.response(indexes, numbers),
+                2 * len(places),
+                lambda numbers: self.response(places, numbers),
             )
         return template.frame(ticket.correlation_id, ticket.numbers)
 
-    def response(self, indexes: tuple[int, ...], numbers: object) -> ProduceResponse:
-        """The response of these partitions; numbers: a base offset and a log start of each."""
-        offsets: list[int] = list(numbers)  # type: ignore[call-overload]
-        parts = [
-            PartitionProduceResponse(
-                index=index, base_offset=offsets[2 * at], log_start_offset=offsets[2 * at + 1]
-            )
-            for at, index in enumerate(indexes)
+    def response(self, places: Sequence[int], numbers: Sequence[int]) -> ProduceResponse:
+        """The response of these places; numbers: a base offset and a log start of each."""
+        topics = [
+            TopicProduceResponse(name=topic.named, topic_id=topic.topic_id, partition_responses=[])
+            for topic in self._topics
         ]
-        return ProduceResponse(
-            responses=[
-                TopicProduceResponse(
-                    name=self._named, topic_id=self._topic_id, partition_responses=parts
-                )
-            ]
-        )
+        for at, place in enumerate(places):
+            part = PartitionProduceResponse(
+                index=place & INDEX_MASK,
+                base_offset=numbers[2 * at],
+                log_start_offset=numbers[2 * at + 1],
+            )
+            topics[place >> NUMBER_SHIFT].partition_responses.append(part)
+        return ProduceResponse(responses=topics)
 
 
 class ProduceTicket:
     """A prepared Produce whose batches are queued, until the end of the round."""
 
-    __slots__ = ("_connection", "_prepared", "_request", "appended", "correlation_id", "numbers")
+    __slots__ = (
+        "_connection",
+        "_prepared",
+        "_request",
+        "appended",
+        "correlation_id",
+        "numbers",
+        "places",
+    )
 
     def __init__(
         self,
@@ -189,17 +218,17 @@ class ProduceTicket:
         connection: PreparedConnection,
         correlation_id: int,
         request: tuple[bytes | bytearray, int, int],
-        appended: list[tuple[Partition, int]],
-        numbers: list[int],
     ) -> None:
-        """request: the frame, and from where to where in it; appended: partitions, and where what
-        was appended to each ends; numbers: base offset and log start offset of each."""
+        """request: the frame, and where in it the request begins and ends."""
         self._prepared = prepared
         self._connection = connection
         self._request = request
         self.correlation_id = correlation_id
-        self.appended = appended
-        self.numbers = numbers
+        self.places: list[int] = []
+        self.appended: list[tuple[Partition, int]] = []
+        """The partitions, and where in each the appended batch ends."""
+        self.numbers: list[int] = []
+        """Base offset and log start offset of each partition."""
 
     def on_turn_written(self, failed: Container[Partition]) -> DelayedProduce | None:
         """The writes of the turn are done: answer, or go on as what has to wait longer."""
@@ -226,9 +255,8 @@ class ProduceTicket:
         request.message = message
         deadline_ms = request.received_ms + message.timeout_ms
         pending = PendingProduce(services, request, message.acks, deadline_ms, None)
-        indexes = tuple(partition.index for partition, _ in self.appended)
-        pending.reply = prepared.response(indexes, self.numbers)
-        parts = pending.reply.responses[0].partition_responses
+        pending.reply = prepared.response(self.places, self.numbers)
+        parts = [part for topic in pending.reply.responses for part in topic.partition_responses]
         for (partition, end_offset), part in zip(self.appended, parts, strict=True):
             pending.add(partition, end_offset, part)
         answer = prepared.answer
@@ -236,88 +264,46 @@ class ProduceTicket:
         return pending
 
 
-def fixed_entries(frame: bytes | bytearray, position: int, end: int) -> list[Entry] | None:
-    """What is behind the topic up to version 8; None when it is not just that."""
-    if end - position < 12:
-        return None
-    count, index, size = _unpack_lone(frame, position)
-    if count == 1:
-        position += 12
-        return [(index, position, end)] if size == end - position else None
-    if not 0 < count <= MOST_PARTITIONS:
-        return None
-    position += 4
-    entries: list[Entry] = []
-    for _ in range(count):
-        if end - position < 8:
-            return None
-        index, size = _unpack_entry(frame, position)
-        position += 8 + size
-        if size < 0 or position > end:
-            return None
-        entries.append((index, position - size, position))
-    return entries if position == end else None
-
-
-def flexible_entries(frame: bytes | bytearray, position: int, end: int) -> list[Entry] | None:
-    """What is behind the topic from version 9 on; None when it is not just that."""
-    count = frame[position] - 1 if position < end else 0
-    if not 0 < count <= MOST_PARTITIONS:
-        return None
-    position += 1
-    entries: list[Entry] = []
-    for _ in range(count):
-        if end - position < 9:
-            return None
-        (index,) = _unpack_i32(frame, position)
-        position += 4
-        size = shift = 0
-        while position < end:
-            byte = frame[position]
-            position += 1
-            size |= (byte & 0x7F) << shift
-            if byte < 0x80:
-                break
-            shift += 7
-            if shift > 28:
-                return None
-        begin, position = position, position + size - 1
-        if size < 1 or position >= end or frame[position]:
-            return None
-        entries.append((index, begin, position))
-        position += 1
-    if end - position != 2 or frame[position] or frame[position + 1]:
-        return None
-    return entries
-
-
 def prepare(services: BrokerServices, request: Request, answer: Answer) -> PreparedProduce | None:
-    """For requests like this one, which the general path has served."""
+    """Prepare for requests like this one, which the general path has served."""
     message: ProduceRequest = request.message
-    version = request.api_version
+    topics = message.topic_data
     if (
         message.transactional_id is not None
-        or len(message.topic_data) != 1
+        or not 0 < len(topics) <= MOST_TOPICS
         or not -1 <= message.acks <= 1
-        or not 0 < len(message.topic_data[0].partition_data) <= MOST_PARTITIONS
     ):
         return None
-    topic = message.topic_data[0]
-    name = topic.name
-    if version >= FIRST_BY_ID:
-        found = services.replica_manager.topic_name(topic.topic_id)
-        if found is None:
+    version = request.api_version
+    is_flexible = version >= FIRST_FLEXIBLE
+    entries_of = flexible_entries if is_flexible else fixed_entries
+    frame = bytes(request.frame)
+    position = request.body_pos + (FLEXIBLE_FIELDS_BYTES if is_flexible else FIXED_FIELDS_BYTES)
+    heads: list[bytes] = []  # what is before the partitions of each topic
+    names: list[str] = []
+    begin = PREFIX_AT
+    for topic in topics:
+        name: str | None = topic.name
+        if version >= FIRST_BY_ID:
+            name = services.replica_manager.topic_name(topic.topic_id)
+        if name is None or name in INTERNAL_TOPICS or len(name) > MOST_NAME_LENGTH:
             return None
-        name = found
-        topic_bytes = 16
-    else:
-        topic_bytes = len(name.encode()) + (1 if version >= FIRST_FLEXIBLE else 2)
-    if name in INTERNAL_TOPICS or len(name) > 100:
+        names.append(name)
+        if version >= FIRST_BY_ID:
+            position += ID_BYTES
+        else:
+            position += len(name.encode()) + (1 if is_flexible else 2)
+        heads.append(frame[begin:position])
+        read = entries_of(frame, position, len(frame))
+        if read is None:
+            return None
+        begin = position = read[1]
+        position += is_flexible  # the topic's tags
+    end = frame[begin:]
+    if end != (NO_TAGS if is_flexible else b"") or len(set(names)) < len(names):
         return None
-    before_topic = 1 + 2 + 4 + 1 if version >= FIRST_FLEXIBLE else 2 + 2 + 4 + 4
-    size = request.body_pos + before_topic + topic_bytes
-    prefix = bytes(request.frame[PREFIX_AT:size])
-    entries_of = flexible_entries if version >= FIRST_FLEXIBLE else fixed_entries
-    if not entries_of(bytes(request.frame), size, len(request.frame)):
-        return None
-    return PreparedProduce(services, request, answer, prefix, name)
+    remembered = [
+        RememberedTopic(name, topic.name, topic.topic_id, behind)
+        for name, topic, behind in zip(names, topics, [*heads[1:], end], strict=True)
+    ]
+    return PreparedProduce(services, request, answer, heads[0], remembered)

@@ -122,7 +122,7 @@ def test_an_empty_answer_at_once_where_nobody_wants_to_wait() -> None:
         (11, {"replica_id": 2}),
         (11, {"topics": []}),
         (11, {"topics": [FetchTopic(topic="t", partitions=[])]}),
-        (13, {"topics": [FetchTopic(topic_id=topic_id_of(99), partitions=[FetchPartition()])]}),
+        (13, {"topics": [FetchTopic(topic_id=topic_id_of(77), partitions=[FetchPartition()])]}),
     ],
 )
 def test_special_requests_are_not_prepared_for(version: int, fields: dict[str, Any]) -> None:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from pykbroker.broker.prepared.produce import fixed_entries, flexible_entries
 from pykbroker.kraft.image import TOPIC_RESOURCE
 from pykbroker.protocol.api import APIS
 from pykbroker.protocol.headers import encode_request
@@ -91,6 +89,52 @@ def test_the_second_request_is_served_without_being_decoded(version: int) -> Non
         (6, [(2, 0, 0)]),
         (7, [(0, 0, 1), (1, 0, 0), (2, 0, 1)]),
     ]
+
+
+@pytest.mark.parametrize("version", range(3, 14))
+def test_several_topics(version: int) -> None:
+    node = Node()
+    node.broker.node.create_topic("u", 2, number=8)
+
+    def several(*indexes: tuple[int, ...]) -> bytes:
+        topics = [
+            TopicProduceData(
+                name=name,
+                topic_id=topic_id_of(number),
+                partition_data=[
+                    PartitionProduceData(index=index, records=batch(b"value")) for index in of_topic
+                ],
+            )
+            for name, number, of_topic in zip("tu", (7, 8), indexes, strict=True)
+        ]
+        return produce(version, topic_data=topics)
+
+    node.ask(several((0,), (0,)))
+    assert node.general == 1
+    ((_, reply),) = read(node.ask(several((2, 0), (0, 1))), version)
+    assert [len(topic.partition_responses) for topic in reply.responses] == [2, 2]
+    assert offsets(reply) == [(2, 0, 0), (0, 0, 1), (0, 0, 1), (1, 0, 0)]
+    if version < 13:
+        assert [topic.name for topic in reply.responses] == ["t", "u"]
+    else:
+        assert [topic.topic_id for topic in reply.responses] == [topic_id_of(7), topic_id_of(8)]
+    assert node.general == 1
+    node.ask(several((0,), (17,)))
+    assert node.general == 2
+    node.broker.node.delete_topic(8)
+    node.ask(several((0,), (0,)))
+    assert node.general == 3
+    assert node.broker.replica_manager.find("t", 0).log.log_end_offset == 4
+
+
+def test_one_topic_twice_is_not_prepared_for() -> None:
+    node = Node()
+    topic = TopicProduceData(
+        name="t", partition_data=[PartitionProduceData(index=0, records=batch(b"value"))]
+    )
+    for _ in range(3):
+        node.ask(produce(8, topic_data=[topic, topic]))
+    assert node.general == 3
 
 
 def test_a_pipeline_is_answered_in_order_within_one_round() -> None:
@@ -239,13 +283,3 @@ def test_who_never_repeats_himself_is_not_tried_for_ever() -> None:
     before = node.general
     node.ask(produce(9, 0))
     assert node.general == before
-
-
-@pytest.mark.parametrize("entries_of", [fixed_entries, flexible_entries])
-def test_cut_and_odd_entries_are_nothing(entries_of: Callable[..., Any]) -> None:
-    for version in (7, 9):
-        frame = produce(version, 0, 1)
-        for end in range(len(frame)):
-            for position in (0, 20, 27, 30, end):
-                found = entries_of(frame[:end], position, end)
-                assert found is None or all(begin <= stop <= end for _, begin, stop in found)
