@@ -124,7 +124,9 @@ def test_several_topics(version: int) -> None:
     node.broker.node.delete_topic(8)
     node.ask(several((0,), (0,)))
     assert node.general == 3
-    assert node.broker.replica_manager.find("t", 0).log.log_end_offset == 4
+    partition = node.broker.replica_manager.find("t", 0)
+    assert partition is not None
+    assert partition.log.log_end_offset == 4
 
 
 def test_one_topic_twice_is_not_prepared_for() -> None:
