@@ -260,15 +260,15 @@ def produce_frame(topic: Topic, number: int, acks: int) -> bytearray:
     return encoded(message, PRODUCE_VERSION)
 
 
-def bench_produce(directory: str, report: Report) -> None:
-    lone = Topic("lone", [1], BUSY_PARTITIONS)
-    replicated = Topic("busy", [1, *FOLLOWERS], BUSY_PARTITIONS)
+def bench_produce(directory: str, partitions: int, report: Report) -> None:
+    lone = Topic("lone", [1], partitions)
+    replicated = Topic("busy", [1, *FOLLOWERS], partitions)
     leader = Node(directory, [lone, replicated])
     sessions = [Session(leader, replica_id, replicated) for replica_id in FOLLOWERS]
     for acks in (1, -1):
         for topic, followers in ((lone, []), (replicated, sessions)):
             producing = Producing(leader, topic, followers, acks)
-            name = f"produce acks={acks}, {len(topic.replicas)} replicas, {GATHERED} a turn"
+            name = f"produce acks={acks}, partitions {partitions}, replicas {len(topic.replicas)}"
             report.row(name, leader.watch, producing.turn, 50)
             producing.stop()
 
@@ -453,7 +453,8 @@ def main(words: Sequence[str] | None = None) -> None:
     directory = tempfile.mkdtemp(prefix="bench-replication-", dir=arguments.directory)
     try:
         bench_idle(f"{directory}/idle", arguments.partitions, report)
-        bench_produce(f"{directory}/produce", report)
+        for partitions in (1, BUSY_PARTITIONS):
+            bench_produce(f"{directory}/produce-{partitions}", partitions, report)
         bench_follower(f"{directory}/follower", report)
         bench_polls(f"{directory}/polls")
     finally:

@@ -205,8 +205,13 @@ def read_partition(
         if entry.preferred_read_replica >= 0:
             return entry
     try:
-        if asked.last_fetched_epoch >= 0:
-            diverging = diverging_epoch(log, asked.last_fetched_epoch, offset)
+        last_epoch = asked.last_fetched_epoch
+        if last_epoch >= 0 and not (
+            last_epoch == partition.leader_epoch
+            and partition.is_leader
+            and offset <= log.log_end_offset
+        ):
+            diverging = diverging_epoch(log, last_epoch, offset)
             if diverging is not None:
                 entry.diverging_epoch = EpochEndOffset(epoch=diverging[0], end_offset=diverging[1])
                 entry.aborted_transactions = None

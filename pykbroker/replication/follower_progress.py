@@ -6,15 +6,14 @@ was caught up at the last of them. When something changes, the session settles: 
 here, as if every fetch had been noted.
 
 State: the follower's log end, log start, when it last had everything; the session it asks in.
-In:  `on_fetch`, `reset`; `join`, `rest`, `changed`, `woken`.
+In:  `on_fetch`, `reset`; `join`, `leave`, `rest`, `settle`, `changed`.
 Invariants: `caught_up_ms` never goes back within a leader epoch.
 Source: Kafka's `Replica.java`, `ReplicaState.java`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Protocol
+from typing import Any, Protocol
 
 from pykbroker.replication.brokers import NO_FETCH_YET
 
@@ -26,10 +25,10 @@ class AskingSession(Protocol):
 
     last_fetch_ms: int
 
-    def touch(self, asked: Hashable) -> None:
+    def touch(self, asked: Any) -> None:
         """Its next answer must look at `asked`, its entry for the partition."""
 
-    def wake(self, asked: Hashable) -> None:
+    def wake(self, asked: Any) -> None:
         """The same, and a fetch that waits may have an answer now."""
 
 
@@ -58,7 +57,7 @@ class FollowerProgress:
         self.last_fetch_leader_end_offset = 0
         self.broker_epoch = NO_FETCH_YET
         self.session: AskingSession | None = None
-        self.asked: Hashable = None
+        self.asked: Any = None
         self.is_idle = False
 
     def reset(
@@ -122,7 +121,7 @@ class FollowerProgress:
 
     # ---- the session
 
-    def join(self, session: AskingSession, asked: Hashable) -> None:
+    def join(self, session: AskingSession, asked: Any) -> None:
         """The follower asks in `session` from now on; an older one has to look again."""
         if self.session is not session or self.asked is not asked:
             self.leave()
@@ -148,16 +147,6 @@ class FollowerProgress:
 
     def changed(self) -> None:
         """There is something that the follower must be told with the next answer."""
-        session = self.session
-        if session is not None:
-            if self.is_idle:
-                self.settle()
-            session.touch(self.asked)
-
-    def woken(self) -> None:
-        """There is something that ends the follower's wait: records, another epoch."""
-        session = self.session
-        if session is not None:
-            if self.is_idle:
-                self.settle()
-            session.wake(self.asked)
+        if self.session is not None:
+            self.settle()
+            self.session.touch(self.asked)

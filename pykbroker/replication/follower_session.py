@@ -18,8 +18,8 @@ has the leader's log end, high watermark and log start.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
-from typing import TYPE_CHECKING, cast
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from pykbroker.replication.fetch_request import FetchPartition
 
@@ -62,10 +62,11 @@ class FollowerSession:
 
     def ask(self, asked: FetchPartition) -> None:
         """The follower asks for a partition, for the first time or for another offset of it."""
-        progress = self._progress_of(asked)
-        if progress is not None:
-            progress.settle()
-        self.dirty[asked] = None
+        if asked not in self.dirty:
+            progress = self._progress_of(asked)
+            if progress is not None:
+                progress.settle()
+            self.dirty[asked] = None
 
     def forget(self, asked: FetchPartition) -> None:
         """The follower does not ask for the partition any more."""
@@ -125,12 +126,12 @@ class FollowerSession:
 
     # ---- what happens to partitions
 
-    def touch(self, asked: Hashable) -> None:
+    def touch(self, asked: FetchPartition) -> None:
         """See `AskingSession`."""
-        self.dirty[cast(FetchPartition, asked)] = None
+        self.dirty[asked] = None
 
-    def wake(self, asked: Hashable) -> None:
+    def wake(self, asked: FetchPartition) -> None:
         """See `AskingSession`."""
-        self.dirty[cast(FetchPartition, asked)] = None
+        self.dirty[asked] = None
         self.has_news = True
         self._woken[self] = None

@@ -42,14 +42,20 @@ class Followers(dict[int, FollowerProgress]):
     def touch(self) -> None:
         """Their sessions have something to tell: a high watermark, a log start, another ISR."""
         for follower in self.values():
-            if follower.session is not None:
-                follower.changed()
+            session = follower.session
+            if session is not None:
+                if follower.is_idle:
+                    follower.settle()
+                session.touch(follower.asked)
 
     def wake(self) -> None:
         """Their sessions have something that ends a wait: records, another epoch, an error."""
         for follower in self.values():
-            if follower.session is not None:
-                follower.woken()
+            session = follower.session
+            if session is not None:
+                if follower.is_idle:
+                    follower.settle()
+                session.wake(follower.asked)
 
     def with_epochs(self, replicas: Iterable[int]) -> tuple[tuple[int, int], ...]:
         """(id, broker epoch) of each: the epoch that it last fetched with, or that any will do."""

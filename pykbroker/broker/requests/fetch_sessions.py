@@ -29,7 +29,8 @@ from typing import TypeAlias
 
 from pykbroker.environment.slices import Breathe, paced_if
 from pykbroker.errors import ErrorCode
-from pykbroker.protocol.messages.fetch_request import FetchRequest
+from pykbroker.protocol.messages.fetch_request import FetchPartition as RequestedPartition
+from pykbroker.protocol.messages.fetch_request import FetchRequest, FetchTopic
 from pykbroker.protocol.messages.fetch_response import (
     FetchableTopicResponse,
     FetchResponse,
@@ -445,46 +446,51 @@ class FetchSessions:
 def _asked(message: FetchRequest, breathe: Breathe | None = None) -> list[FetchPartition]:
     wanted = []
     for topic in paced_if(message.topics, breathe):
-        topic_id = topic.topic_id
-        name = topic.topic if topic_id == ZERO_UUID else None
         for p in paced_if(topic.partitions, breathe):
-            wanted.append(
-                FetchPartition(
-                    name,
-                    topic_id,
-                    p.partition,
-                    p.fetch_offset,
-                    p.partition_max_bytes,
-                    p.current_leader_epoch,
-                    p.last_fetched_epoch,
-                    p.log_start_offset,
-                )
-            )
+            wanted.append(_new_entry(topic, p))
     if len(wanted) > 1:
         # A partition that is named twice counts once, as last asked.
         wanted = list({asked.key: asked for asked in paced_if(wanted, breathe)}.values())
     return wanted
 
 
+def _new_entry(topic: FetchTopic, p: RequestedPartition) -> FetchPartition:
+    return FetchPartition(
+        topic.topic if topic.topic_id == ZERO_UUID else None,
+        topic.topic_id,
+        p.partition,
+        p.fetch_offset,
+        p.partition_max_bytes,
+        p.current_leader_epoch,
+        p.last_fetched_epoch,
+        p.log_start_offset,
+    )
+
+
 def _update(session: FetchSession, message: FetchRequest) -> None:
     """Take in what an incremental request adds, changes and forgets."""
     partitions = session.partitions
     followed = session.followed
-    for asked in _asked(message):
-        known = partitions.setdefault(asked.key, asked)
-        if known is not asked:
-            if known.current_leader_epoch != asked.current_leader_epoch:
-                known.sent_high_watermark = -1  # it has dropped what it was told in the old epoch
-            known.fetch_offset = asked.fetch_offset
-            known.max_bytes = asked.max_bytes
-            known.current_leader_epoch = asked.current_leader_epoch
-            known.last_fetched_epoch = asked.last_fetched_epoch
-            known.log_start_offset = asked.log_start_offset
-        if followed is not None:
-            followed.ask(known)
-    for topic in message.forgotten_topics_data:
-        name: str | bytes = topic.topic if topic.topic_id == ZERO_UUID else topic.topic_id
-        for index in topic.partitions:
-            forgotten = partitions.pop((name, index), None)
+    for topic in message.topics:
+        by: str | bytes = topic.topic if topic.topic_id == ZERO_UUID else topic.topic_id
+        for p in topic.partitions:
+            known = partitions.get((by, p.partition))
+            if known is None:
+                known = _new_entry(topic, p)
+                partitions[known.key] = known
+            else:
+                if known.current_leader_epoch != p.current_leader_epoch:
+                    known.sent_high_watermark = -1  # it has dropped what it was told in the old one
+                    known.current_leader_epoch = p.current_leader_epoch
+                known.fetch_offset = p.fetch_offset
+                known.max_bytes = p.partition_max_bytes
+                known.last_fetched_epoch = p.last_fetched_epoch
+                known.log_start_offset = p.log_start_offset
+            if followed is not None:
+                followed.ask(known)
+    for forgot in message.forgotten_topics_data:
+        by = forgot.topic if forgot.topic_id == ZERO_UUID else forgot.topic_id
+        for index in forgot.partitions:
+            forgotten = partitions.pop((by, index), None)
             if forgotten is not None and followed is not None:
                 followed.forget(forgotten)

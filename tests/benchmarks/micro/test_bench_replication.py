@@ -6,10 +6,12 @@ from tests.benchmarks.running import check_rows, run
 
 ROWS = [
     "an idle session of 20 partitions, a fetch",
-    "produce acks=1, 1 replicas, 20 a turn",
-    "produce acks=1, 3 replicas, 20 a turn",
-    "produce acks=-1, 1 replicas, 20 a turn",
-    "produce acks=-1, 3 replicas, 20 a turn",
+    *(
+        f"produce acks={acks}, partitions {partitions}, replicas {replicas}"
+        for partitions in (1, 10)
+        for acks in (1, -1)
+        for replicas in (1, 3)
+    ),
     "a batch on a follower, 1 of 1 partitions an answer",
     "a batch on a follower, 20 of 1 partitions an answer",
     "a batch on a follower, 2 of 10 partitions an answer",
