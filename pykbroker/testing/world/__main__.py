@@ -2,6 +2,7 @@
 
 --seeds 1000                            seeds 0 to 999 of one node
 --seeds 1000 --nodes 3                  of a quorum of three that replicates metadata
+--seeds 1000 --nodes 3 --controllers 7  of seven voters and three brokers that observe them
 --seeds 1000 --nodes 3 --life cluster   of three brokers that replicate everything
 --seeds 1000 --nodes 3 --life cluster --controllers 5     of these and five controllers
 --seed 17                               one seed, with its timeline at the end
@@ -39,11 +40,12 @@ class Kind(NamedTuple):
 
     def life(self, seed: int) -> OneNode | ThreeVoters | SeveralBrokers:
         """A life that has not begun."""
+        shape = Shape(self.nodes, self.controllers)
         if self.is_cluster:
-            return SeveralBrokers(seed, self.scale, Shape(self.nodes, self.controllers))
-        if self.nodes == 1:
+            return SeveralBrokers(seed, self.scale, shape)
+        if self.nodes == 1 and not self.controllers:
             return OneNode(seed, self.scale)
-        return ThreeVoters(seed, self.scale, self.nodes)
+        return ThreeVoters(seed, self.scale, shape)
 
     def repeat_command(self, seed: int) -> str:
         """What a person types to see this life again."""
@@ -107,7 +109,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--life", choices=("metadata", "cluster"), default="metadata", help="of several nodes"
     )
-    parser.add_argument("--controllers", type=int, default=0, help="beside the brokers (cluster)")
+    parser.add_argument("--controllers", type=int, default=0, help="voters beside the brokers")
     parser.add_argument("--scale", type=int, default=1, help="how many times longer a life is")
     parser.add_argument(
         "--mutants", nargs="*", metavar="NAME", help="break rules (all, or those named) instead"

@@ -1,4 +1,6 @@
-"""The world of a quorum: several nodes, each broker and controller, that replicate metadata.
+"""The world of a quorum: several nodes that replicate metadata, and brokers that observe them.
+
+Each node is broker and controller; or some are voters, and the others brokers that only follow.
 
     1  the nodes start together, elect a leader, register, serve
     2  administrators send every kind of change to any node while nodes crash and links are cut
@@ -10,16 +12,17 @@ Topics have one replica: what this world looks at is the metadata. In: a seed. O
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from pykbroker.protocol.primitives import uuid_to_str
 from pykbroker.testing.world.catalog import Catalog
 from pykbroker.testing.world.clients.administrator import Administrator
 from pykbroker.testing.world.faults import Faults
 from pykbroker.testing.world.invariants import ImageEveryWhere, MetadataOffsets, PartitionOffsets
-from pykbroker.testing.world.node import DATA_DIRECTORY, Node, NodeState
+from pykbroker.testing.world.node import Node, NodeState
 from pykbroker.testing.world.quorum_invariants import QuorumRules
 from pykbroker.testing.world.randomness import SeededSource
+from pykbroker.testing.world.shape import Shape
 from pykbroker.testing.world.world import Violation, World
 
 SECOND = 1_000_000
@@ -29,44 +32,24 @@ FAULTS_US = (2 * SECOND, 8 * SECOND)
 CALM_US = 5 * SECOND
 
 
-def properties_of(node_id: int, node_ids: Sequence[int]) -> dict[str, str]:
-    """The configuration of a node that is broker and voter."""
-    host = f"node-{node_id}"
-    return {
-        "process.roles": "broker,controller",
-        "node.id": str(node_id),
-        "listeners": f"PLAINTEXT://{host}:9092,CONTROLLER://{host}:9093",
-        "advertised.listeners": f"PLAINTEXT://{host}:9092",
-        "controller.listener.names": "CONTROLLER",
-        "controller.quorum.voters": ",".join(f"{at}@node-{at}:9093" for at in node_ids),
-        "controller.quorum.election.timeout.ms": "500",
-        "controller.quorum.fetch.timeout.ms": "1100",
-        "controller.quorum.election.backoff.max.ms": "300",
-        "controller.quorum.request.timeout.ms": "1000",
-        "broker.session.timeout.ms": "3000",
-        "broker.heartbeat.interval.ms": "500",
-        "log.dirs": DATA_DIRECTORY,
-        "log.index.size.max.bytes": "8192",
-        "auto.create.topics.enable": "false",
-        "offsets.topic.replication.factor": "1",
-        "metadata.log.max.record.bytes.between.snapshots": "6000",
-    }
+PROPERTIES = {"auto.create.topics.enable": "false", "offsets.topic.replication.factor": "1"}
 
 
 class ThreeVoters:
     """See the module's text."""
 
-    def __init__(self, seed: int, scale: int = 1, count: int = 3) -> None:
+    def __init__(self, seed: int, scale: int = 1, shape: Shape | None = None) -> None:
         self.world = World(seed)
         self.dice = self.world.dice("scenario")
         self.catalog = Catalog()
         self.scale = scale
-        node_ids = range(1, count + 1)
+        shape = shape or Shape()
         cluster_id = uuid_to_str(SeededSource(self.world.dice("cluster")).new_uuid())
         self.nodes = [
-            Node(self.world, node_id, properties_of(node_id, node_ids), cluster_id)
-            for node_id in node_ids
+            Node(self.world, node_id, properties, cluster_id)
+            for node_id, properties in shape.properties(PROPERTIES).items()
         ]
+        self.brokers = [node for node in self.nodes if node.node_id in shape.broker_ids]
         for node in self.nodes:
             node.on_ended = self._ended
         self.rules = QuorumRules(self.nodes)
@@ -75,8 +58,8 @@ class ThreeVoters:
         self.world.invariants += [
             self.rules,
             MetadataOffsets(self.nodes),
-            ImageEveryWhere(self.nodes),
-            PartitionOffsets(self.nodes),
+            ImageEveryWhere(self.brokers),
+            PartitionOffsets(self.brokers),
         ]
 
     def run(self) -> str:
@@ -84,7 +67,7 @@ class ThreeVoters:
         for node in self.nodes:
             node.start()
         self._wait(self._all_serve, "the nodes do not come up", START_US)
-        bootstrap = [node.peer for node in self.nodes]
+        bootstrap = [node.peer for node in self.brokers]
         for number in range(self.dice.randint(1, 2)):
             client = Administrator(self.world, f"operator-{number}", bootstrap, self.catalog)
             client.is_one_of_several = True

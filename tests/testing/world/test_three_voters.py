@@ -23,6 +23,8 @@ from pykbroker.testing.world.world import Violation
 SEEDS = int(os.environ.get("PYKBROKER_QUORUM_SEEDS", "40"))
 CHUNKS = 4
 THREE = Kind(nodes=3)
+LARGE = (Kind(nodes=5), Kind(nodes=7), Kind(nodes=3, controllers=5), Kind(nodes=3, controllers=7))
+LARGE_SEEDS = max(2, SEEDS // 20)
 
 
 @pytest.mark.slow
@@ -30,6 +32,15 @@ THREE = Kind(nodes=3)
 def test_lives(chunk: int) -> None:
     for seed in range(chunk, SEEDS, CHUNKS):
         _, failure = live(seed, THREE)
+        assert not failure, failure
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", LARGE, ids=lambda kind: f"{kind.nodes} {kind.controllers}")
+def test_lives_of_large_quorums(kind: Kind) -> None:
+    """Up to seven voters; with controllers apart, three brokers observe them."""
+    for seed in range(LARGE_SEEDS):
+        _, failure = live(seed, kind)
         assert not failure, failure
 
 
