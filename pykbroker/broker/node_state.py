@@ -1,6 +1,6 @@
-"""What a node is doing: the states of its start, each of which may wait, and of its end.
+"""The states of a node during startup, each of which may wait, and shutdown.
 
-    state         waits for                                       refuses to go on with
+    state         waits for                                       fails with
     BINDING       -                                               a port in use
     LOCKING       -                                               a directory of another node
     OPENING       the disk: it reads the metadata log             a damaged metadata log
@@ -30,7 +30,7 @@ _log = logging.getLogger("pykbroker.server")
 
 
 class NodeState(Enum):
-    """See the module's text. The value completes the sentence `node 1 is ...`."""
+    """The states of a node. The value completes the sentence `node 1 is ...`."""
 
     BINDING = "binding its listeners"
     LOCKING = "locking its log directories"
@@ -48,7 +48,7 @@ RESTING = (NodeState.SERVING, NodeState.STOPPED)
 
 
 class StateKeeper:
-    """The state of a node; says every REMIND_MS that it is still in one that should pass."""
+    """The state of a node; logs every REMIND_MS that it is still in a transient state."""
 
     def __init__(self, node_id: int, scheduler: Scheduler) -> None:
         self._node_id = node_id
@@ -58,7 +58,7 @@ class StateKeeper:
         self.state = NodeState.STOPPED
 
     def enter(self, state: NodeState) -> None:
-        """The node goes on to `state`."""
+        """Change to `state`."""
         self.state = state
         if self._timer is not None:
             self._timer.cancel()

@@ -1,6 +1,6 @@
-"""Requests of this node to others, through the client pool.
+"""Requests of this node to other nodes, through the client pool.
 
-The pool and its code are made when the first request leaves: a node alone never needs them.
+The pool is created, and its code imported, with the first request: a single node never needs them.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 def broker_peer(image: MetadataImage, broker_id: int, listener: str) -> Peer | None:
-    """A broker at its listener for other brokers; None when it is not registered there."""
+    """Return a broker at its inter-broker listener; None if it is not registered there."""
     broker = image.brokers.get(broker_id)
     at = None if broker is None else broker.listeners.get(listener)
     return None if at is None else Peer(broker_id, at.host, at.port)
 
 
 class Outgoing:
-    """See the module's text."""
+    """Sends requests to other nodes."""
 
     def __init__(self, environment: Environment, config: BrokerConfig) -> None:
         self._environment = environment
@@ -54,6 +54,6 @@ class Outgoing:
         return self._pool.send(peer, message, deadline_ms, purpose, max_version)
 
     def close(self) -> None:
-        """Close every connection; requests that wait fail."""
+        """Close every connection; waiting requests fail."""
         if self._pool is not None:
             self._pool.close()

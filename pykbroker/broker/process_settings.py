@@ -1,18 +1,18 @@
-"""What a node sets for its whole process, once.
+"""Settings that a node applies to its whole process, once.
 
 * Every log and every connection is an open file: the soft limit is raised to the hard one, as a
   Java process does by itself.
-* The garbage collector need not look again and again at what the start made (`gc.freeze`), nor come
-  every 700 allocations: requests make no cycles, what they allocate dies with its last reference.
+* The garbage collector skips the objects created at startup (`gc.freeze`) and does not run every
+  700 allocations: requests create no cycles, so their objects are freed with the last reference.
   Nor may it look at everything at once: no other thread runs meanwhile, and with a million objects
   (a long request, the metadata of very many partitions) that takes 50 ms and more. So passes over
   the young objects are small, and those over all of them very rare.
-* Buffers of large frames are allocated and freed all the time. The C library would give each back
-  to the system at once, and the next one would be faulted in page by page: half of the time that a
-  request of 1 MB costs. So it keeps up to KEPT_BYTES.
-* A thread that runs Python code gives the interpreter away when another asks for it, after the
-  switch interval. Nearly all that the threads do is done without the interpreter; for the rest the
-  event loop shall not wait 5 ms, after every system call anew.
+* Buffers of large frames are allocated and freed all the time. The C library would return each to
+  the system immediately, and the next one would be faulted in page by page, which is half the cost
+  of a 1 MB request. So it keeps up to KEPT_BYTES.
+* A thread that runs Python code releases the interpreter to a waiting thread after the switch
+  interval. Threads do nearly all their work without the interpreter; for the rest, the event loop
+  must not wait 5 ms after each of its system calls.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _M_MMAP_THRESHOLD = -3
 
 
 def raise_descriptor_limit() -> int:
-    """Allow as many open files as the system lets us; answers how many."""
+    """Raise the limit of open files as far as the system allows; return it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MOST_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, MOST_DESCRIPTORS)
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -48,19 +48,19 @@ def raise_descriptor_limit() -> int:
 
 
 def settle_collector() -> None:
-    """Leave alone what is there now; collect what comes less often."""
+    """Exclude existing objects from collection, and collect less often."""
     gc.freeze()
     gc.set_threshold(YOUNG, PASSES, FULL_PASSES)
     gc.enable()
 
 
 def switch_threads_soon() -> None:
-    """Let the event loop have the interpreter back quickly."""
+    """Give the interpreter back to the event loop quickly."""
     sys.setswitchinterval(SWITCH_INTERVAL_S)
 
 
 def keep_freed_memory() -> bool:
-    """Have the C library keep freed buffers; False where it is not glibc."""
+    """Make the C library keep freed buffers; return False if it is not glibc."""
     import ctypes
 
     try:

@@ -1,15 +1,15 @@
-"""Producer ids to hand out, from blocks that the controller gave this broker.
+"""Assigns producer ids, from blocks that the controller has allocated to this broker.
 
-    current block  |####......|   next block  |..........| or asked for, or none
+    current block  |####......|   next block  |..........| or requested, or none
 
-A block is 1000 ids. The next one is asked for when 90% of the current one are gone, so that nobody
-waits but the very first.
+A block is 1000 ids. The next one is requested when 90% of the current one are used, so that only
+the very first caller waits.
 
 State: the current block, the next one, whether a block was asked for, who waits for one.
 In:  `take`; the controller's answers. Out: ids, at once or through a Deferred.
-Invariants: no id is handed out twice, also by another broker: a block is never used that starts
-below the end of the one before.
-Source: Kafka's `RPCProducerIdManager` (which has clients try again in place of waiting).
+Invariants: no id is assigned twice, not even by another broker: a block that starts below the end
+of the previous one is never used.
+Source: Kafka's `RPCProducerIdManager` (which makes clients retry instead of wait).
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ PREFETCH_AT = 0.9
 
 
 class ProducerIds:
-    """See the module's text. `ask` sends AllocateProducerIds to the controller; its Deferred is
-    resolved with the response or a KafkaError.
+    """The producer ids of one broker. `ask` sends AllocateProducerIds to the controller; its
+    Deferred is resolved with the response or a KafkaError.
     """
 
     __slots__ = ("_ask", "_asking", "_end", "_next", "_next_block", "_prefetch_from", "_waiting")
@@ -48,7 +48,7 @@ class ProducerIds:
         self._waiting = Waiters()
 
     def take(self) -> int | Deferred:
-        """An id nobody has; a Deferred (of an id, or a KafkaError) while there is no block."""
+        """Return an unused id, or a Deferred (of an id or a KafkaError) while there is no block."""
         producer_id = self._take()
         if producer_id is None:
             waiting = self._waiting.wait()
@@ -81,7 +81,7 @@ class ProducerIds:
         elif answer.error_code:
             self._refuse(answer.error_code)
         elif answer.producer_id_start < self._end or answer.producer_id_len <= 0:
-            _log.error("the controller returned the block of producer ids at %d again", self._end)
+            _log.error("the controller returned the producer id block at %d twice", self._end)
             self._refuse(int(ErrorCode.UNKNOWN_SERVER_ERROR))
         else:
             start = answer.producer_id_start
@@ -97,6 +97,8 @@ class ProducerIds:
             self._waiting.resolve_next(producer_id)
 
     def _refuse(self, code: int) -> None:
-        """Clients try again on COORDINATOR_LOAD_IN_PROGRESS; other codes end old ones."""
-        _log.warning("no producer ids from the controller: error %d", code)
+        """Answer waiting callers with COORDINATOR_LOAD_IN_PROGRESS, which clients retry; other
+        codes make old ones fail.
+        """
+        _log.warning("the controller allocated no producer ids: error %d", code)
         self._waiting.resolve_all(KafkaError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS))

@@ -1,10 +1,11 @@
-"""The timer that expires what waits in the purgatory.
+"""The timer that expires operations in the purgatory.
 
-State   one timer, for the first deadline there was when it was set; a call for what the turn left.
+State   one timer, for the first deadline at the time it was set; a call for the rest of a turn's
+        work.
 In      `arm`, at the end of every turn. Out: `Purgatory.advance` and `Purgatory.do_rest`, then a
-        turn for what they answered.
-Invariant: a deadline is met late by a turn at most, and never early; a purgatory without deadlines
-costs no timer.
+        turn for their answers.
+Invariant: a deadline is late by at most one turn, and never early; a purgatory without deadlines
+needs no timer.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from pykbroker.purgatory import Purgatory
 
 
 class PurgatoryTimer:
-    """See the module. `halt` is told of a bug of ours."""
+    """Expires operations in the purgatory. `halt` is called with the
+    exception when an internal invariant fails.
+    """
 
     __slots__ = (
         "_due_ms",
@@ -48,7 +51,7 @@ class PurgatoryTimer:
         self._due_ms = 0
 
     def arm(self) -> None:
-        """Set the timer, if the first deadline comes before it; have the rest of the turn done."""
+        """Set the timer if the first deadline is earlier; schedule the rest of the turn's work."""
         if self._purgatory.begin_turn() and self._rest is None:
             self._rest = self._scheduler.call_soon(self._do_rest)
         deadline_ms = self._purgatory.next_deadline_ms()

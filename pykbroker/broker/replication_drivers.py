@@ -1,8 +1,9 @@
-"""The drivers of this node's replication, made when a partition first needs them.
+"""The drivers of this node's replication, created when a partition first needs them.
 
-A node alone has no followers and follows nobody: it neither makes the drivers nor imports them.
+A single node has no followers and follows no leader: it neither creates the drivers nor imports
+them.
 
-State: the drivers. In: what the replica manager hands over, the configuration, `close`.
+State: the drivers. In: calls of the replica manager, the configuration, `close`.
 Out: AlterPartition through the controller channel; fetches through the client pool, a connection
 for each fetcher; `ReplicaManager.advance` by a timer.
 """
@@ -81,13 +82,13 @@ class ReplicationDrivers:
             self._fetchers.leave(partition)
 
     def on_config(self, config: BrokerConfig) -> None:
-        """The (dynamic) configuration changed."""
+        """Apply a changed (dynamic) configuration."""
         self._config = config
         if self._fetchers is not None:
             self._fetchers.resize(config.num_replica_fetchers)
 
     def close(self) -> None:
-        """Fetch and propose no more."""
+        """Stop fetching and proposing."""
         self._isr_check.close()
         if self._proposals is not None:
             self._proposals.close()

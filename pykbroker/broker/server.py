@@ -414,13 +414,13 @@ class BrokerServer:
                 if outcome is not None:
                     await outcome
             except Exception:  # a bug of ours, which must not keep the rest from being closed
-                _log.exception("a step of the way down failed")
+                _log.exception("a shutdown step failed")
         self._states.enter(NodeState.STOPPED)
 
     def leave_at_once(self) -> None:
         """Stop, now or later, without waiting for a controller that takes over leaderships."""
         if not self._haste.done:
-            self._haste.resolve(TimeoutError("told not to wait for one"))
+            self._haste.resolve(TimeoutError("was told not to wait for a controller"))
 
     async def _leave_cluster(self) -> None:
         """Accept no more, give leadership away, let what is queued be written and answered."""
@@ -445,7 +445,7 @@ class BrokerServer:
         try:
             self.log_manager.checkpoint_high_watermarks(self.replica_manager.high_watermarks())
         except LogDirFailure as failure:
-            _log.error("high watermarks are not written: %s", failure)
+            _log.error("the high watermarks were not written: %s", failure)
         run = partial(run_flushes, self.environment.background)
         self.log_manager.shutdown(self.now_ms(), self.kraft.broker_epoch, run)
 
@@ -475,8 +475,8 @@ class BrokerServer:
         self._in_doubt = True
         self.network.channel.to_flush.clear()
         self.counters.unexpected_errors += 1
-        _log.critical("this node cannot go on", exc_info=failure)
-        self.on_fatal(f"this node cannot go on: {failure!r}")
+        _log.critical("this node cannot continue", exc_info=failure)
+        self.on_fatal(f"this node cannot continue: {failure!r}")
 
     # ---------------------------------------------------------------- turns and time
 

@@ -75,7 +75,9 @@ def with_usable_overrides(
 
 
 def _fixed(name: str) -> ConfigError:
-    return ConfigError(f"{name}: changing the listeners of a running broker is not built yet", name)
+    return ConfigError(
+        f"{name}: changing the listeners of a running broker is not supported yet", name
+    )
 
 
 def _is_usable(name: str, text: str) -> bool:

@@ -119,7 +119,7 @@ def parse_properties(text: str, name: str) -> Properties:
         except ValueError as error:
             raise ConfigError(f"{name}, line {number}: {error}") from error
         if not key:
-            raise ConfigError(f"{name}, line {number}: a value without a key")
+            raise ConfigError(f"{name}, line {number}: value without a key")
         result.put(key, value, f"{name}, line {number}")
     return result
 

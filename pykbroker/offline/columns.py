@@ -68,7 +68,9 @@ def schema_of(columns: Iterable[str]) -> Any:
     names = tuple(columns)
     for name in names:
         if name not in ALL_COLUMNS:
-            raise UnknownColumn(f"no column {name!r}; there are {', '.join(ALL_COLUMNS)}")
+            raise UnknownColumn(
+                f"unknown column {name!r}; the columns are {', '.join(ALL_COLUMNS)}"
+            )
     if not names or len(set(names)) < len(names):
         raise UnknownColumn(f"columns must be named, each once: {', '.join(names) or 'none'}")
     return pa.schema([(name, ALL_COLUMNS[name]) for name in names])

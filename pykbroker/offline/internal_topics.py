@@ -229,7 +229,7 @@ def _decode_transactions(row: dict[str, Any], key: bytes | None, value: bytes | 
 
 def _decode_metadata(row: dict[str, Any], _key: bytes | None, value: bytes | None) -> None:
     if value is None:
-        raise ValueError("a record of the metadata log without a value")
+        raise ValueError("a metadata record without a value")
     frame_version, position = read_uvarint(value, 0)
     if frame_version != 1:
         raise ValueError(f"unknown frame version {frame_version}")

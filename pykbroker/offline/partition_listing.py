@@ -77,7 +77,7 @@ def list_partition(partition: TopicPartition, place: str) -> PartitionFiles | No
             return _files_of(partition, place, listed)
         except FileNotFoundError:
             continue  # a swap ended after it was listed
-    raise OffsetsGone(f"segments in {place} go faster than they can be listed")
+    raise OffsetsGone(f"segments in {place} are deleted faster than they can be listed")
 
 
 def _unlisted(partition: TopicPartition, place: str, reason: str) -> PartitionFiles:

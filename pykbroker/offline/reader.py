@@ -115,7 +115,7 @@ class LogScan:
         return self.read_all().to_pandas()
 
     def __array__(self, *_: Any, **__: Any) -> Any:
-        raise TypeError("a LogScan is no array: to_pandas() and read_all() give its rows")
+        raise TypeError("a LogScan is not an array; use to_pandas() or read_all()")
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         return self.to_reader().__arrow_c_stream__(requested_schema)

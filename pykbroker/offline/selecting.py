@@ -123,4 +123,6 @@ def while_listed(
             found = read_partitions(paths, wanted, may_be_faulty=may_be_faulty)
             if not found:
                 return None
-    raise OffsetsGone(f"segments of {files} go faster than they can be listed in {files.directory}")
+    raise OffsetsGone(
+        f"segments of {files} are deleted faster than they can be listed in {files.directory}"
+    )

@@ -85,7 +85,7 @@ def create_snapshot(
     """
     sources, target = names_of(log_dirs) or (), os.fspath(target)
     if any(map(is_remote, (*sources, target))):
-        raise OfflineError("a snapshot is taken of directories of this machine, on this machine")
+        raise OfflineError("a snapshot needs local directories and a local target")
     target = local_path(target)
     _check_target(target, sources)
     selection = Selection(paths=sources, topics=names_of(topics))
@@ -98,7 +98,7 @@ def create_snapshot(
         os.makedirs(target)
     except FileExistsError:
         if os.listdir(target):
-            raise OfflineError(f"{target} is there already, and not empty") from None
+            raise OfflineError(f"{target} already exists and is not empty") from None
     report = SnapshotReport(target)
     try:
         _take_all(report, chosen, sources, taken_ms, may_copy)
@@ -122,7 +122,7 @@ def _check_target(target: str, sources: tuple[str, ...]) -> None:
         inside = os.path.realpath(directory)
         if os.path.commonpath([place, inside]) == inside:
             raise OfflineError(
-                f"{target} is inside of {directory}: a snapshot must stand beside it"
+                f"{target} is inside {directory}: the target must be outside the log directories"
             )
 
 
@@ -241,7 +241,7 @@ class _Taker:
                 continue
             self.report.partitions += 1
             return files, end
-        raise OfflineError(f"{self.partition} changes faster than a snapshot can be taken of it")
+        raise OfflineError(f"{self.partition} changes too fast for a snapshot")
 
     def _take(self, files: PartitionFiles) -> FrozenEnd:
         end = freeze(files)

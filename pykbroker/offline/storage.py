@@ -150,7 +150,7 @@ def local_path(path: str) -> str:
     if location.startswith("//"):
         host, slash, rest = location[2:].partition("/")
         if host not in ("", "localhost"):
-            raise OfflineError(f"{path} is of another machine")
+            raise OfflineError(f"{path} is on another machine")
         location = slash + rest
     return unquote(location)
 

@@ -96,14 +96,14 @@ def _each_once(pairs: Iterable[tuple[_Key, Any]]) -> dict[_Key, Any]:
     found: dict[_Key, Any] = {}
     for key, value in pairs:
         if key in found:
-            raise ValueError(f"{key} stands twice")
+            raise ValueError(f"{key} is given twice")
         found[key] = value
     return found
 
 
 def _number(text: str) -> int:
     if not (text.isascii() and text.isdigit()):
-        raise ValueError(f"no number of a partition: {text!r}")
+        raise ValueError(f"not a partition number: {text!r}")
     return int(text)
 
 
@@ -120,7 +120,7 @@ def check_complete(bound: Bound, partitions: Ends) -> None:
     unknown = set(bound.by_partition) - set(partitions)
     raise OptionError(
         bound.option,
-        "must name all partitions that are read (-1 latest, -2 earliest where it does not matter); "
+        "must name all partitions that are read (use -1 for latest or -2 for earliest); "
         f"missing: {shown(missing)}; not read: {shown(unknown)}",
     )
 

@@ -45,7 +45,9 @@ def chosen_columns(schema: StructType, options: SourceOptions) -> tuple[str, ...
     types = {each.name: each.dataType for each in from_arrow_schema(known).fields}
     for each in schema.fields:
         if each.name not in types:
-            raise OptionError("schema", f"no column {each.name!r}; there are {', '.join(types)}")
+            raise OptionError(
+                "schema", f"unknown column {each.name!r}; the columns are {', '.join(types)}"
+            )
         expected = types[each.name].simpleString()
         if each.dataType.simpleString() != expected:
             raise OptionError(

@@ -77,7 +77,9 @@ def map_splits(spark: Any, options: Mapping[str, object], function: OnSplit, sch
     """
     tasks = plan_tasks(options, parallelism(spark))
     if any(task.filters for task in tasks):
-        raise OptionError("where", "whole batches are read: no condition on their records can hold")
+        raise OptionError(
+            "where", "whole batches are read, so conditions on their records are not possible"
+        )
 
     def run(task: LogTask) -> Iterator[Any]:
         for split in task.splits:
@@ -96,7 +98,9 @@ def aggregate(spark: Any, options: Mapping[str, object], by: Sequence[str] = ("k
 
     for option in options:
         if option.lower() in _COLUMN_OPTIONS:
-            raise OptionError(option, "is not for aggregate, which reads the columns of `by`")
+            raise OptionError(
+                option, "cannot be used with aggregate, which reads the columns of `by`"
+            )
     names = tuple(by)
     for name in names:
         if name not in ALL_COLUMNS or pa.types.is_nested(ALL_COLUMNS[name]):

@@ -137,9 +137,9 @@ class SourceOptions:
     def check_stream(self) -> None:
         """The connector's rules for streams."""
         if self.end is not None:
-            raise OptionError(self.end.option, "a stream has no end; it is for batches")
+            raise OptionError(self.end.option, "a stream has no end; use it with batch queries")
         if self.view != RECORDS:
-            raise OptionError("view", f"{self.view} can be read in batches only")
+            raise OptionError("view", f"{self.view} can only be read in batch queries")
         low, high = self.min_offsets_per_trigger, self.max_offsets_per_trigger
         if low is not None and high is not None and low > high:
             raise OptionError("minOffsetsPerTrigger", f"{low} is more than maxOffsetsPerTrigger")
@@ -168,7 +168,8 @@ class _Given:
             key = name[len(STORAGE_PREFIX) :].lower()
             if any(secret in key for secret in _SECRET):
                 raise OptionError(
-                    name, "credentials stand in the environment of the workers, never in options"
+                    name,
+                    "credentials must be set in the environment of the workers, not in options",
                 )
             self.storage[key] = value
         elif low in CANONICAL:
@@ -176,7 +177,7 @@ class _Given:
         elif low in REFUSED_OPTIONS:
             raise OptionError(name, f"is not supported: {REFUSED_OPTIONS[low]}")
         elif not is_ignored(low):
-            raise OptionError(name, f"is unknown;{_meant(low)} there are {_NAMES}")
+            raise OptionError(name, f"is unknown;{_meant(low)} the options are {_NAMES}")
 
     def text(self, name: str) -> str | None:
         return self._values.get(name.lower())
@@ -279,7 +280,7 @@ def _corrupt_sink(options: _Given) -> tuple[str | None, str]:
     where = options.text("corruptBatchSink")
     kind = options.one_of("corruptBatchFormat", ("json", "parquet"), SourceOptions.corrupt_format)
     if where is None and options.text("corruptBatchFormat") is not None:
-        raise OptionError("corruptBatchFormat", "is of corruptBatchSink, which is not given")
+        raise OptionError("corruptBatchFormat", "requires corruptBatchSink")
     return absolute(where) if where is not None else None, kind
 
 
@@ -289,11 +290,11 @@ def _paths(options: _Given) -> tuple[str, ...]:
         try:
             found = [str(each) for each in json.loads(listed)]
         except ValueError:
-            raise OptionError("path", f"is no JSON list: {listed!r}") from None
+            raise OptionError("path", f"is not a JSON list: {listed!r}") from None
     else:
         found = [each.strip() for each in listed.split(",") if each.strip()]
     if not found:
-        raise OptionError("path", "must name one or more log directories, with commas between")
+        raise OptionError("path", "must name one or more log directories, separated by commas")
     return tuple(_with_storage(absolute(each), options.storage) for each in found)
 
 
@@ -308,7 +309,7 @@ def _with_storage(path: str, storage: Mapping[str, str]) -> str:
         return path
     if not is_remote(path):
         raise OptionError(
-            STORAGE_PREFIX + next(iter(storage)), f"is for URIs of object stores, not {path}"
+            STORAGE_PREFIX + next(iter(storage)), f"applies to object store URIs, not to {path}"
         )
     return f"{path}{'&' if '?' in path else '?'}{urlencode(sorted(storage.items()))}"
 
@@ -322,7 +323,7 @@ def _strategy(
         if options.text(name) is not None
     ]
     if len(given) > 1:
-        raise OptionError(given[1], f"cannot stand beside {given[0]}: give one of them")
+        raise OptionError(given[1], f"cannot be combined with {given[0]}: use one of them")
     text = options.text(given[0]) if given else None
     if text is None:
         return None, None, None
@@ -337,7 +338,7 @@ def _strategy(
         return None, _without_internal(text), None
     topics = tuple(dict.fromkeys(each.strip() for each in text.split(",") if each.strip()))
     if not topics:
-        raise OptionError("subscribe", "must name one or more topics, with commas between")
+        raise OptionError("subscribe", "must name one or more topics, separated by commas")
     return topics, None, None
 
 
@@ -383,16 +384,18 @@ def _columns(options: _Given, view: str) -> tuple[str, ...]:
         ):
             if is_given:
                 raise OptionError(
-                    name, f"is for records; the columns of {view} are chosen by select"
+                    name, f"applies to records; choose the columns of {view} with select"
                 )
     columns = SourceOptions.columns
     if text is not None:
         columns = tuple(each.strip() for each in text.split(",") if each.strip())
         for name in columns:
             if name not in ALL_COLUMNS:
-                raise OptionError("columns", f"no column {name!r}: {', '.join(ALL_COLUMNS)}")
+                raise OptionError(
+                    "columns", f"unknown column {name!r}; the columns are {', '.join(ALL_COLUMNS)}"
+                )
         if not columns or len(set(columns)) < len(columns):
-            raise OptionError("columns", f"must name columns, each once, not {text!r}")
+            raise OptionError("columns", f"must name columns without duplicates, not {text!r}")
     more = (("headers",) if with_headers else ()) + (BATCH_COLUMNS if with_batches else ())
     return tuple(dict.fromkeys((*columns, *more)))
 
@@ -402,5 +405,5 @@ def _where(options: _Given, view: str) -> tuple[Filter, ...]:
     if text is None:
         return ()
     if view != RECORDS:
-        raise OptionError("where", f"is for records, not for {view}")
+        raise OptionError("where", f"applies to records, not to {view}")
     return parse_where(text)

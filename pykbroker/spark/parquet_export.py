@@ -99,7 +99,7 @@ def refuse_filled(target: Target) -> list[str]:
     """OptionError for a directory in which there are files; those that there are: none."""
     there = target.names()
     if there:
-        raise OptionError("target", f"{target.location} holds {len(there)} files already")
+        raise OptionError("target", f"{target.location} already holds {len(there)} files")
     return there
 
 

@@ -65,19 +65,23 @@ def read_cached(
         if not missing:
             return _frame(spark, parsed, shape, state)
         _convert(spark, parsed, shape, compression, missing)
-    raise OfflineError("the logs are rewritten more quickly than they can be put into the cache")
+    raise OfflineError("the logs are rewritten faster than they can be cached")
 
 
 def _refuse_what_a_cache_cannot_do(options: SourceOptions) -> None:
     for bound in (options.start, options.end):
         if bound is not None:
-            raise OptionError(bound.option, "is not for a cache: filter the DataFrame by offset")
+            raise OptionError(
+                bound.option, "cannot be used with a cache: filter the DataFrame by offset"
+            )
     if options.where:
-        raise OptionError("where", "is not for a cache: filter the DataFrame, Parquet prunes")
+        raise OptionError("where", "cannot be used with a cache: filter the DataFrame instead")
     if options.view != "records":
-        raise OptionError("view", "only records are kept in a cache")
+        raise OptionError("view", "only records can be cached")
     if options.mode != FAILFAST:
-        raise OptionError("mode", f"must be {FAILFAST} with a cache: damage would be kept in it")
+        raise OptionError(
+            "mode", f"must be {FAILFAST} with a cache, because damage would be cached"
+        )
 
 
 def _shape_directory(cache: str, options: SourceOptions) -> str:

@@ -133,7 +133,7 @@ class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # t
                 if not named:
                     return {}
                 options = replace(self.options, topics=None, assigned=named)
-        raise OffsetsGone("topics go faster than they can be listed")
+        raise OffsetsGone("topics are deleted faster than they can be listed")
 
     def _is_named(self, partition: TopicPartition) -> bool:
         if self.options.assigned is not None:

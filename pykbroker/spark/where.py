@@ -110,7 +110,7 @@ class _Parser:
         name = _BY_LOWER.get(word.lower()) if kind == "word" else None
         if name is None:
             raise OptionError(
-                "where", f"no column {word!r}; there are {', '.join(_BY_LOWER.values())}"
+                "where", f"unknown column {word!r}; the columns are {', '.join(_BY_LOWER.values())}"
             )
         path = (name,)
         if self._accept("is"):
@@ -127,7 +127,7 @@ class _Parser:
             self._expect("and")
             return [GreaterThanOrEqual(path, low), LessThanOrEqual(path, self._literal(name))]
         elif negated:
-            raise OptionError("where", f"not behind {name} is followed by in or like")
+            raise OptionError("where", f"not after {name} must be followed by in or like")
         else:
             return [self._comparison(path)]
         return [Not(found[0])] if negated else found
@@ -153,11 +153,11 @@ class _Parser:
         pattern = _unquoted(token) if kind == "text" else ""
         inner = pattern.strip("%")
         if kind != "text" or not inner or "%" in inner or "_" in inner or "\\" in inner:
-            raise OptionError("where", f"like takes 'x%', '%x' or '%x%', not {token}")
+            raise OptionError("where", f"like accepts 'x%', '%x' or '%x%', not {token}")
         before, after = pattern.startswith("%"), pattern.endswith("%")
         column = ALL_COLUMNS[path[0]]
         if not pa.types.is_binary(column) and not pa.types.is_string(column):
-            raise OptionError("where", f"like is for text, and {path[0]} is {column}")
+            raise OptionError("where", f"like applies to text, but {path[0]} is {column}")
         value: Any = inner.encode() if pa.types.is_binary(column) else inner
         if before and after:
             return StringContains(path, value)
@@ -184,7 +184,7 @@ class _Parser:
                 return text
             if pa.types.is_timestamp(column):
                 return _moment(text)
-        raise OptionError("where", f"{token} is no value of {name}, which is {column}")
+        raise OptionError("where", f"{token} is not a value for {name}, which is {column}")
 
 
 def _unquoted(token: str) -> str:
@@ -195,5 +195,5 @@ def _moment(text: str) -> datetime:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise OptionError("where", f"{text!r} is no ISO 8601 time") from None
+        raise OptionError("where", f"{text!r} is not an ISO 8601 time") from None
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)

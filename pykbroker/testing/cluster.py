@@ -80,7 +80,7 @@ class Cluster:
     ) -> None:
         voters = min(count, 3) if controllers is None else controllers
         if not 1 <= voters <= count:
-            raise ValueError(f"{voters} controllers of {count} nodes")
+            raise ValueError(f"{voters} controllers need at least as many nodes, not {count}")
         self._is_own = directory is None
         self.directory = Path(tempfile.mkdtemp(prefix="pykbroker-") if self._is_own else directory)  # type: ignore[arg-type]
         self.directory.mkdir(parents=True, exist_ok=True)

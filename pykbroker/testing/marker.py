@@ -54,6 +54,6 @@ def _topics(given: Any) -> dict[str, int]:
     if all(isinstance(name, str) and type(count) is int for name, count in counts.items()):
         return counts
     raise MarkerError(
-        "@pytest.mark.pykbroker: topics is a list of names, or a dict of names and numbers of "
+        "@pytest.mark.pykbroker: topics is a list of names, or a dict of names and counts of "
         f"partitions, not {given!r}"
     )

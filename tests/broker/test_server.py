@@ -256,7 +256,7 @@ def test_halt_tells_whoever_runs_the_node(tmp_path: Path) -> None:
         told: list[str] = []
         server.on_fatal = told.append
         server.halt(ValueError("in doubt"))
-        assert told == ["this node cannot go on: ValueError('in doubt')"]
+        assert told == ["this node cannot continue: ValueError('in doubt')"]
 
     run(make_config(tmp_path / "d"), scenario)
     assert not (tmp_path / "d" / ".kafka_cleanshutdown").exists()  # the next start checks all
@@ -379,4 +379,4 @@ def test_stopping_in_haste(
             server.leave_at_once()
 
     run(make_config(tmp_path), scenario)
-    assert "without a controlled shutdown: told not to wait for one" in caplog.text
+    assert "without a controlled shutdown: was told not to wait for a controller" in caplog.text

@@ -36,7 +36,7 @@ def test_refusals() -> None:
         "[listeners]"
     )
     assert message({"listeners": "PLAINTEXT://:1,CONTROLLER://:0"}) == (
-        "listeners: changing the listeners of a running broker is not built yet"
+        "listeners: changing the listeners of a running broker is not supported yet"
     )
     assert message({"leader.replication.throttled.rate": "5"}) == (
         "leader.replication.throttled.rate: quotas are not built yet"

@@ -51,7 +51,7 @@ def test_properties_as_java_reads_them() -> None:
 def test_errors_name_file_and_line() -> None:
     with pytest.raises(ConfigError, match=r"f, line 2: Malformed \\u12 encoding"):
         properties("a=1\nb=\\u12")
-    with pytest.raises(ConfigError, match="f, line 1: a value without a key"):
+    with pytest.raises(ConfigError, match="f, line 1: value without a key"):
         properties("=1")
     with pytest.raises(ConfigError, match="y, line 2: "):
         load.parse_yaml("a: 1\n b: [", "y")

@@ -169,7 +169,7 @@ def test_refusals(logs: str, tmp_path: Path):
     assert open_log(logs, columns="key").schema.names == ["key"]
     with pytest.raises(UnknownColumn, match="columns must be named"):
         open_log(logs, columns=[])
-    with pytest.raises(UnknownColumn, match="no column 'keys'"):
+    with pytest.raises(UnknownColumn, match="unknown column 'keys'"):
         open_log(logs, columns=["keys"])
     with pytest.raises(BadOption, match="mode must be one of"):
         open_log(logs, mode="SOMETIMES")

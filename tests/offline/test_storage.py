@@ -65,7 +65,7 @@ def test_paths_of_this_machine(path: str, place: str):
 
 
 def test_places_that_there_are_not():
-    with pytest.raises(OfflineError, match="file://elsewhere/logs is of another machine"):
+    with pytest.raises(OfflineError, match="file://elsewhere/logs is on another machine"):
         open_log("file://elsewhere/logs")
     with pytest.raises(OfflineError, match="Unrecognized filesystem type in URI: nowhere://host"):
         open_log("nowhere://host/logs")

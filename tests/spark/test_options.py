@@ -316,5 +316,5 @@ def test_a_pattern_in_the_syntax_of_java_is_said_to_be_that() -> None:
 def test_a_misspelled_option_is_told_what_was_meant(wrong: str, meant: str) -> None:
     with pytest.raises(OptionError, match=rf"{wrong}: is unknown; did you mean {meant}\?"):
         parse_options({"path": "/logs", wrong: "1"})
-    with pytest.raises(OptionError, match="nosuch: is unknown; there are path, "):
+    with pytest.raises(OptionError, match="nosuch: is unknown; the options are path, "):
         parse_options({"path": "/logs", "nosuch": "1"})

@@ -63,7 +63,7 @@ def test_what_is_told_is_what_is_there(spark: Any, logs: Path, target: str) -> N
 
 def test_a_directory_that_holds_files_is_refused(spark: Any, logs: Path, target: str) -> None:
     Target(target).write("mine", b"")
-    with pytest.raises(OptionError, match="holds 1 files already"):
+    with pytest.raises(OptionError, match="already holds 1 files"):
         to_parquet(spark, {"path": logs}, target)
     assert Target(target).names() == ["mine"]
 

@@ -74,7 +74,7 @@ def test_a_schema_chooses_columns(spark: Any, logs: Path) -> None:
     assert frame.filter("offset = 5").distinct().collect() == [(5, 200, b"key-5")]
     with pytest.raises(Exception, match="option schema: value is binary, not string"):
         reader.schema("value string").load(str(logs)).count()
-    with pytest.raises(Exception, match="no column 'nosuch'"):
+    with pytest.raises(Exception, match="unknown column 'nosuch'"):
         reader.schema("nosuch string").load(str(logs)).count()
 
 

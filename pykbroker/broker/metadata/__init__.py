@@ -1,1 +1,1 @@
-"""What follows the metadata, and what asks the controller to change it."""
+"""Parts that follow the metadata, or ask the controller to change it."""

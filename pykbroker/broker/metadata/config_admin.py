@@ -1,7 +1,7 @@
-"""What this broker checks of a change of configuration before the controller gets it.
+"""The checks of a configuration change on this broker, before it is sent to the controller.
 
-The controller does not know a broker's static configuration, so only the broker itself can say
-whether an override of a broker key makes sense. Values of topics and groups are the controller's.
+The controller does not know a broker's static configuration, so only the broker itself can decide
+whether an override of a broker key is valid. The controller checks values of topics and groups.
 
     a resource twice                        INVALID_REQUEST, both
     a key twice, or a null value            INVALID_REQUEST
@@ -12,7 +12,7 @@ whether an override of a broker key makes sense. Values of topics and groups are
     an override that this broker cannot use INVALID_REQUEST (sic: KAFKA-13609)
     broker loggers, client metrics          INVALID_REQUEST: not built here
 
-In: the resources of (Incremental)AlterConfigs. Out: a KafkaError for each that goes no further.
+In: the resources of (Incremental)AlterConfigs. Out: a KafkaError for each that is rejected.
 Source: Kafka's `ConfigAdminManager.scala`.
 """
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 FEW = 20  # resources that are altered without a pause
 
-# Makes the overrides of a broker resource out of the current ones and the request's configs.
+# Builds the overrides of a broker resource from the current ones and the request's configs.
 Merge = Callable[[Mapping[str, str], Any], dict[str, str]]
 
 
@@ -55,7 +55,7 @@ def _invalid(message: str) -> KafkaError:
 def refusals(
     services: NodeServices, resources: Sequence[Any], merge: Merge
 ) -> dict[int, KafkaError]:
-    """Which resources, by their position, are refused here, and why."""
+    """Return the rejected resources by position, with the reason."""
     breathe = services.breathe
     counts = Counter((at.resource_type, at.resource_name) for at in paced(resources, breathe))
     refused: dict[int, KafkaError] = {}
@@ -110,12 +110,12 @@ def _check_node_id(services: NodeServices, name: str) -> None:
 
 
 def merge_whole(current: Mapping[str, str], configs: Any) -> dict[str, str]:
-    """AlterConfigs: what the request says is all there is."""
+    """AlterConfigs: the request contains the complete set of overrides."""
     return {config.name: config.value for config in configs}
 
 
 def merge_incremental(current: Mapping[str, str], configs: Any) -> dict[str, str]:
-    """IncrementalAlterConfigs: the current overrides after the operations."""
+    """IncrementalAlterConfigs: apply the operations to the current overrides."""
     merged = dict(current)
     for config in configs:
         operation = config.config_operation
@@ -140,16 +140,16 @@ def merge_incremental(current: Mapping[str, str], configs: Any) -> dict[str, str
 
 
 class Alteration(NamedTuple):
-    """Where AlterConfigs and IncrementalAlterConfigs differ."""
+    """The differences between AlterConfigs and IncrementalAlterConfigs."""
 
     merge: Merge
     response: Callable[..., Message]
-    result: Callable[..., Any]  # makes the part of the response that is about one resource
+    result: Callable[..., Any]  # builds the part of the response for one resource
 
     def refuse_all(
         self, message: Any, code: int, reason: str | None, breathe: Breathe = go_on
     ) -> Message:
-        """The response when the whole request failed."""
+        """Return the response if the whole request failed."""
         results = [
             self.failed(resource, code, message_beyond(code, reason))
             for resource in paced(message.resources, breathe)
@@ -157,7 +157,7 @@ class Alteration(NamedTuple):
         return self.response(responses=results)
 
     def failed(self, resource: Any, code: int, reason: str | None) -> Any:
-        """What the response says of a resource that is not altered."""
+        """Return the part of the response for a resource that is not altered."""
         return self.result(
             error_code=code,
             error_message=reason,
@@ -169,7 +169,7 @@ class Alteration(NamedTuple):
 def alter(
     alteration: Alteration, services: NodeServices, request: Request
 ) -> Message | Deferred | InSlices:
-    """Check, have the controller decide the rest, answer all in the order of the request."""
+    """Check, let the controller decide the rest, and answer in the order of the request."""
     if len(request.message.resources) > FEW:
         return InSlices(partial(alter_all, alteration, services, request))
     return alter_all(alteration, services, request)
@@ -178,9 +178,9 @@ def alter(
 def alter_all(
     alteration: Alteration, services: NodeServices, request: Request
 ) -> Message | Deferred:
-    """As `alter`, at once or in the slices of a job."""
+    """Like `alter`, at once or in the slices of a job."""
     if request.connection.listener.is_controller:
-        # A broker has checked it; what its own configuration says, only that broker knows.
+        # A broker has checked it; only that broker knows its own configuration.
         return to_controller(services, request)
     message = request.message
     refused = refusals(services, message.resources, alteration.merge)

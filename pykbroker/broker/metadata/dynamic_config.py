@@ -1,9 +1,9 @@
-"""The broker's configuration as it is now: the static one under the overrides in the metadata.
+"""The current configuration of the broker: the static one with the overrides in the metadata.
 
 State: the current `BrokerConfig`, and the parts of the node that keep something made of it.
 In: `apply` (metadata publisher), `take`, `follow`. Out: a call of every follower with the new one.
-Invariant: overrides that the controller let in and that this node cannot use are logged, and do not
-keep the others from their effect.
+Invariant: overrides that the controller accepted but this node cannot use are logged, and do not
+prevent the others from taking effect.
 Source: Kafka's `DynamicBrokerConfig.scala`.
 """
 
@@ -23,7 +23,7 @@ _log = logging.getLogger("pykbroker.server")
 
 
 class DynamicConfig:
-    """See the module."""
+    """The current configuration of the broker."""
 
     def __init__(self, static: BrokerConfig) -> None:
         self.current = static
@@ -35,12 +35,13 @@ class DynamicConfig:
         self._followers.append(follower)
 
     def take(self, image: MetadataImage) -> None:
-        """Before the logs are opened: what they are opened with. `apply` reports what cannot be
-        used."""
+        """Take the overrides before the logs are opened. `apply` reports those
+        that cannot be used.
+        """
         self._change(image)
 
     def apply(self, delta: MetadataDelta, image: MetadataImage) -> None:
-        """The cluster's default or this node's own overrides may have changed."""
+        """Apply changes of the cluster-wide or this node's overrides."""
         names = {name for kind, name in delta.changed_configs if kind == BROKER}
         if names & {"", str(self._static.node_id)}:
             for fault in self._change(image):

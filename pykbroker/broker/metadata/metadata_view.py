@@ -1,12 +1,12 @@
-"""The metadata as clients of one listener see it, made ready for Metadata answers.
+"""The metadata as seen by clients of one listener, prepared for Metadata answers.
 
 State: the image, and per listener the brokers and topics as response structs. A topic's struct is
 made at the first request for it, and again when a record changed the topic or any broker.
 In:  `apply` (the last step of the publisher). Out: shared structs: they are encoded, never changed.
-Invariants: what is answered is one image: a struct never survives a change of what it shows.
+Invariants: an answer shows a single image: a struct never survives a change of its content.
 
-The answers are kept because Metadata is a hot path: clients ask again and again for topics that do
-not change, and encoding ready structs is all that is left to do.
+The structs are cached because Metadata is a hot path: clients repeatedly request topics that do not
+change, so that only encoding is left to do.
 Source: Kafka's `KRaftMetadataCache.java`.
 """
 
@@ -38,7 +38,7 @@ NO_LEADER_ID: Final = -1
 
 
 def kind_of(version: int) -> int:
-    """Which of the three this version of the request gets."""
+    """Return which of the three applies to this version of the request."""
     if version == 0:
         return LEAVE_OUT
     return HIDE_LISTENER if version < 6 else SHOW_LISTENER
@@ -57,15 +57,15 @@ class ListenerView:
 
     @property
     def image(self) -> MetadataImage:
-        """What is answered from."""
+        """The image from which requests are answered."""
         return self._image
 
     def of(self, image: MetadataImage) -> ListenerView:
-        """A view of another image, which no change reaches."""
+        """Return a view of another image, which never changes."""
         return ListenerView(self._name, image)
 
     def changed(self, delta: MetadataDelta, image: MetadataImage) -> None:
-        """Forget what the records changed."""
+        """Drop the cached structs that the records changed."""
         self._image = image
         if delta.brokers:
             self._brokers = None
@@ -80,7 +80,7 @@ class ListenerView:
                     by_name.pop(name, None)
 
     def brokers(self) -> list[MetadataResponseBroker]:
-        """The brokers that clients may talk to, by their ids."""
+        """The brokers that clients may contact, by id."""
         if self._brokers is None:
             self._brokers = [
                 MetadataResponseBroker(
@@ -92,7 +92,7 @@ class ListenerView:
         return self._brokers
 
     def topic(self, name: str, kind: int) -> MetadataResponseTopic | None:
-        """The topic, None when there is none of that name."""
+        """Return the topic, None if there is none with that name."""
         found = self._topics[kind].get(name)
         if found is None:
             topic = self._image.topics_by_name.get(name)
@@ -140,12 +140,12 @@ class ListenerView:
         )
 
     def is_reachable(self, broker_id: int) -> bool:
-        """Not fenced, and on this listener?"""
+        """Return whether a broker is not fenced and has this listener."""
         broker = self._image.brokers.get(broker_id)
         return broker is not None and not broker.fenced and self._name in broker.listeners
 
     def offline_replicas(self, partition: PartitionImage) -> list[int]:
-        """Replicas that clients cannot reach, or whose log directory has failed."""
+        """Return the replicas that clients cannot reach, or whose log directory has failed."""
         offline = []
         for replica, directory in zip(partition.replicas, partition.directories, strict=True):
             if not self.is_reachable(replica) or not self._image.brokers[replica].has_online(
@@ -156,7 +156,7 @@ class ListenerView:
 
 
 class MetadataView:
-    """The metadata of one node for its clients; see the module's text."""
+    """The metadata of one node for its clients."""
 
     def __init__(self, cluster_id: str, node_id: int) -> None:
         self.cluster_id = cluster_id
@@ -171,7 +171,7 @@ class MetadataView:
             view.changed(delta, image)
 
     def on_listener(self, name: str) -> ListenerView:
-        """What the clients of this listener see."""
+        """Return the view for clients of this listener."""
         view = self._listeners.get(name)
         if view is None:
             view = ListenerView(name, self.image)
@@ -179,9 +179,9 @@ class MetadataView:
         return view
 
     def controller_id(self) -> int:
-        """The broker that clients send to what a controller decides: it forwards that.
+        """The broker to which clients send controller requests, and which forwards them.
 
-        Kafka names any broker that is alive. This one is: the client has just reached it.
+        Kafka names any live broker. This one is alive, because the client has just reached it.
         """
         this = self.image.brokers.get(self._node_id)
         if this is not None and not this.fenced:

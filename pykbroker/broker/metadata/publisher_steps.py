@@ -1,8 +1,8 @@
-"""Parts of the node that follow the metadata, as the publisher calls them.
+"""The parts of the node that follow the metadata, as called by the publisher.
 
 Order (see `server.py`): registration, replica manager, groups (`groups.py`), dynamic configuration
-(`dynamic_config.py`), and last the metadata view: what serves clients is there before they are
-sent to it.
+(`dynamic_config.py`), and last the metadata view: the parts that serve clients are ready before
+clients are directed to them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pykbroker.replication.replica_manager import ReplicaManager
 
 
 class RegistrationStep:
-    """Has the broker register once more when an upgrade lets the cluster record its directories.
+    """Makes the broker register again when an upgrade lets the cluster record its directories.
 
     Source: Kafka's `BrokerRegistrationTracker.java`.
     """
@@ -39,7 +39,7 @@ class RegistrationStep:
 
 
 class ReplicaManagerStep:
-    """The replica manager, told the time; what it answers leaves in a turn."""
+    """Passes the time to the replica manager, and ends a turn for its answers."""
 
     def __init__(
         self, replica_manager: ReplicaManager, now_ms: Callable[[], int], wake: Callable[[], None]

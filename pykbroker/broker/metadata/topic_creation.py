@@ -1,10 +1,10 @@
-"""Topics the broker makes by itself: on a client's first Metadata request, and internal topics.
+"""Automatic topic creation: for a client's first Metadata request, and internal topics.
 
-The topics that a client asks for are created in one request, all of them or (when they are too
-many) none. One creation per name is in flight at a time; a caller that asks for the name meanwhile
-waits for the same answer.
-Internal topics have their own numbers of partitions and replicas and their own configuration, user
-topics the broker's defaults.
+The topics that a client requests are created in one request, all of them or (if too many) none. One
+creation per name is in flight at a time; a caller that needs the same name waits for the same
+answer.
+Internal topics have their own partition count, replication factor and configuration; user topics
+have the broker's defaults.
 Source: Kafka's `DefaultAutoTopicCreationManager.java`.
 """
 
@@ -33,8 +33,8 @@ TIMEOUT_MS = 30_000
 class TopicCreation:
     """The creations in flight of one node.
 
-    submit(request, deadline_ms): hands a CreateTopicsRequest to the active controller; a Deferred
-    resolved with the CreateTopicsResponse or a KafkaError.
+    submit(request, deadline_ms): sends a CreateTopicsRequest to the active controller; returns a
+    Deferred of the CreateTopicsResponse or a KafkaError.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class TopicCreation:
         self._creating: dict[str, Waiters] = {}
 
     def create_all(self, names: Iterable[str]) -> Deferred:
-        """Create topics; resolved with the error code of each name (0: the topic is there)."""
+        """Create topics; resolved with the error code of each name (0: the topic exists)."""
         wanted = list(dict.fromkeys(names))
 
         def by_name(codes: list[int]) -> dict[str, int]:
@@ -67,7 +67,7 @@ class TopicCreation:
     def _send(self, names: list[str]) -> None:
         config = self._config()
         if len(names) * config.num_partitions > MAX_PARTITIONS_PER_REQUEST:
-            # The controller would say the same, of a request that may be megabytes.
+            # The controller would answer the same to a request that may be megabytes.
             self._finish(names, KafkaError(ErrorCode.POLICY_VIOLATION))
             return
         topics = [topic_to_create(config, name) for name in names]
@@ -88,7 +88,7 @@ class TopicCreation:
 
 
 def topic_to_create(config: BrokerConfig, name: str) -> CreatableTopic:
-    """What the broker creates under this name."""
+    """Return the topic to create under this name."""
     if name in (GROUP_METADATA_TOPIC, TRANSACTION_STATE_TOPIC):
         settings = (
             GroupSettings.from_config(config)

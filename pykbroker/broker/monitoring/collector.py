@@ -1,9 +1,9 @@
 """Reads the state of a node for a scrape, without holding up the event loop.
 
 In:  `collect()`. Out: a Deferred of the text for Prometheus.
-The families are read on the event loop, where all of the state lives: lists that may be very long
-in slices of PARTITIONS_PER_SLICE, between which the loop turns. A thread makes the text of what was
-read. One scrape at a time; others wait for it.
+The families are read on the event loop, which owns all of the state; long lists are read in slices
+of PARTITIONS_PER_SLICE, between which the loop turns. A thread renders the text. One scrape runs at
+a time; others wait for it.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ class Collector:
         self._idle = IdleShare(node.environment.clock.monotonic_ns())
 
     def close(self) -> None:
-        """Wait for the thread; what was asked for is not answered any more."""
+        """Wait for the thread; pending scrapes are not answered any more."""
         self._threads.close()
 
     def collect(self) -> Deferred:
-        """The text of all metrics."""
+        """Return a Deferred of the text of all metrics."""
         return spawn(self._collect())
 
     async def _collect(self) -> bytes:
@@ -71,7 +71,7 @@ class Collector:
             return text
 
     def _read_node(self, families: Families) -> None:
-        """What is there from the start, and what has come since."""
+        """Read the parts that exist from the start, and those created later."""
         node = self._node
         add_state(families, node.state, __version__)
         add_counters(families, node.counters)
@@ -89,7 +89,9 @@ class Collector:
                 self._add_idle_share(families, now_ns, worker.busy_ns)
 
     def _add_idle_share(self, families: Families, now_ns: int, busy_ns: int) -> None:
-        """One event loop is Kafka's network threads and its request handlers."""
+        """Add the idle share: one event loop takes the place of Kafka's
+        network threads and request handlers.
+        """
         share = self._idle.look(now_ns, busy_ns)
         for name in (
             "kafka_server_kafkarequesthandlerpool_requesthandleravgidle_percent",
@@ -134,12 +136,12 @@ class Collector:
 
 
 def slices_of(everything: Sequence[Any], size: int) -> list[Sequence[Any]]:
-    """The same in pieces of at most `size`."""
+    """Yield the items in pieces of at most `size`."""
     return [everything[start : start + size] for start in range(0, len(everything), size)]
 
 
 class IdleShare:
-    """The share of time, over about the last minute, in which the worker did nothing."""
+    """The share of time, over about the last minute, in which the worker was idle."""
 
     def __init__(self, now_ns: int) -> None:
         self._looks: deque[tuple[int, int]] = deque(((now_ns, 0),))

@@ -1,11 +1,11 @@
-"""What monitoring systems ask a node: /metrics, /healthz, /readyz.
+"""The endpoint for monitoring systems: /metrics, /healthz, /readyz.
 
     /metrics    all metrics, in Prometheus' text format
     /healthz    200 while the event loop turns
     /readyz     200 while the node serves clients; 503 and what it is doing before and after
 
-The port is bound with the listeners of the node, before anything is touched, and given up last.
-Reading the logs at a start holds the loop: probes wait for it.
+The port is bound with the listeners of the node, before anything is changed, and released last.
+Probes wait while the loop reads the logs at startup.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class MonitoringEndpoint:
         self.url = ""
 
     def start(self) -> None:
-        """Bind the port of `pykbroker.metrics.listen`. StartError: it is in use."""
+        """Bind the port of `pykbroker.metrics.listen`. Raises StartError if it is in use."""
         address = self._node.config.pykbroker_metrics_listen
         host, port = parse_listen_address("pykbroker.metrics.listen", address)
         try:
@@ -49,10 +49,10 @@ class MonitoringEndpoint:
             raise StartError(f"Metrics endpoint failed to bind to {why}.") from failure
         shown = f"[{host}]" if ":" in host else host or "localhost"
         self.url = f"http://{shown}:{port}"
-        _log.info("metrics at %s/metrics", self.url)
+        _log.info("Metrics are served at %s/metrics", self.url)
 
     def close(self) -> None:
-        """Give up the port."""
+        """Release the port."""
         self._http.close()
         self._collector.close()
 

@@ -20,8 +20,9 @@ Labels = tuple[str, ...]
 
 
 class Kind(Enum):
-    """What a family is for Prometheus. Names of counters end in `_total`, or in `_count` where
-    jmx_exporter has it so; Prometheus' own library would rename the latter: they are untyped."""
+    """The Prometheus type of a family. Names of counters end in `_total`, or in `_count` as in
+    jmx_exporter; Prometheus' own library would rename the latter, so they are untyped.
+    """
 
     COUNTER = "counter"
     GAUGE = "gauge"
@@ -41,7 +42,7 @@ class Family:
         self.samples: list[tuple[Labels, float]] = []
 
     def add(self, value: float, *labels: str) -> None:
-        """One more sample, with a value for each of the labels."""
+        """Add a sample, with a value for each of the labels."""
         self.samples.append((labels, value))
 
 
@@ -64,21 +65,21 @@ class Histogram:
 
 
 class Families:
-    """What one collection has found, by name."""
+    """The families of one collection, by name."""
 
     def __init__(self) -> None:
         self._by_name: dict[str, Family | Histogram] = {}
 
     def counter(self, name: str, help_: str, *labels: str) -> Family:
-        """A family of counters, new or begun already."""
+        """Return the family of counters with this name; create it if it is new."""
         return self._family(name, Kind.COUNTER, help_, labels)
 
     def gauge(self, name: str, help_: str, *labels: str) -> Family:
-        """A family of gauges, new or begun already."""
+        """Return the family of gauges with this name; create it if it is new."""
         return self._family(name, Kind.GAUGE, help_, labels)
 
     def untyped(self, name: str, help_: str, *labels: str) -> Family:
-        """A family whose name says nothing of its kind."""
+        """Return an untyped family."""
         return self._family(name, Kind.UNTYPED, help_, labels)
 
     def histogram(self, name: str, help_: str, *labels: str) -> Histogram:
@@ -101,7 +102,7 @@ class Families:
 
 
 def render(families: Iterable[Family | Histogram]) -> bytes:
-    """The text of all samples, and of the process by prometheus-client's own collectors."""
+    """Return the text of all samples, and of prometheus-client's own process metrics."""
     from prometheus_client import CollectorRegistry, GCCollector, ProcessCollector
     from prometheus_client.exposition import generate_latest
 

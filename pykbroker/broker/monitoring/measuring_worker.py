@@ -1,10 +1,9 @@
-"""A worker that also measures every request: how long it took, what it weighed, how it failed.
+"""A worker that also measures every request: time, size and errors.
 
 State: `times`, by API key, and how long its turns held the event loop.
-The node takes this worker in place of the plain one when metrics are asked for: otherwise
-measuring costs nothing. It serves every request on the general path, for it measures there:
-nothing is prepared (`broker/prepared/`). `benchmarks.micro.bench_metrics` says what it costs (well
-below 1 us).
+The node uses this worker instead of the plain one if metrics are enabled; otherwise measuring costs
+nothing. It serves every request on the general path, where it measures, and prepares nothing
+(`broker/prepared/`). `benchmarks.micro.bench_metrics` shows its cost (well below 1 us).
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _KEYS = 128
 
 
 class MeasuringWorker(Worker):
-    """Serves as `Worker` does, and measures; see the module."""
+    """A worker that also measures every request."""
 
     __slots__ = ("_is_error_counted", "_plans", "busy_ns", "times")
 
@@ -61,7 +60,7 @@ class MeasuringWorker(Worker):
         Worker._serve(self, request)  # super() would cost more than the rest
 
     def _remember(self, request: Request, route: Route) -> None:
-        """Nothing is prepared for, so that every request comes by here."""
+        """Prepare nothing, so that every request passes through here."""
 
     def _reply(self, request: Request, route: Route, outcome: Any) -> int:
         size = Worker._reply(self, request, route, outcome)

@@ -1,4 +1,4 @@
-"""What metrics read of a node. `BrokerServer` is one; here stands what of it is read."""
+"""The attributes of a node that metrics read. `BrokerServer` implements it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class MonitoredNode(Protocol):
-    """A node; the parts of the second block are not there before the start has made them."""
+    """A node; the attributes of the second block are created during startup."""
 
     environment: Environment
     counters: Counters
@@ -37,7 +37,7 @@ class MonitoredNode(Protocol):
 
     @property
     def config(self) -> BrokerConfig:
-        """The configuration as it is now."""
+        """The current configuration."""
 
     @property
     def state(self) -> NodeState:
@@ -45,4 +45,4 @@ class MonitoredNode(Protocol):
 
     @property
     def image(self) -> MetadataImage:
-        """The metadata as it is committed and published."""
+        """The committed and published metadata."""

@@ -1,4 +1,4 @@
-"""The node as a whole: its state, counters, connections, log directories, what waits."""
+"""The node as a whole: its state, counters, connections, log directories, waiting operations."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _OWN_COUNTERS: Final = (
     ("connections_refused", "Connections refused by a limit."),
     ("connections_lost", "Connections that broke."),
     ("malformed_requests", "Connections closed because of what they sent."),
-    ("unexpected_errors", "Bugs of this program that were noticed; look at the log."),
+    ("unexpected_errors", "Internal errors that were detected; see the log."),
 )
 # The class of an operation -> its name in Kafka's DelayedOperationPurgatory.
 _DELAYED: Final = {
@@ -92,11 +92,11 @@ def add_connections(families: Families, network: SocketServer) -> None:
 
 
 def add_purgatory(families: Families, purgatory: Purgatory) -> None:
-    """What waits for something, with a deadline."""
+    """The waiting operations with a deadline."""
     kinds = Counter(type(each).__name__ for each in purgatory.waiting())
     sizes = families.gauge(
         "kafka_server_delayedoperationpurgatory_purgatorysize",
-        "Requests that wait, by what they are.",
+        "Waiting operations, by kind.",
         "delayedOperation",
     )
     for kind in ("DelayedProduce", "DelayedFetch"):
@@ -106,7 +106,7 @@ def add_purgatory(families: Families, purgatory: Purgatory) -> None:
 
 
 def add_directories(families: Families, log_manager: LogManager) -> None:
-    """Which log directories have failed."""
+    """The failed log directories."""
     offline = families.gauge(
         "kafka_log_logmanager_logdirectoryoffline",
         "1: the log directory has failed.",

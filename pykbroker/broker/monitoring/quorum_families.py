@@ -1,4 +1,4 @@
-"""The cluster as this node sees it: the metadata quorum, and what controllers watch over."""
+"""The cluster as seen by this node: the metadata quorum, and the metrics of controllers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def add_quorum(families: Families, raft: Raft, image: MetadataImage) -> None:
         ("current_epoch", raft.epoch, "The epoch of the quorum."),
         ("high_watermark", raft.high_watermark, "The committed end of the metadata log."),
         ("log_end_offset", raft.log_end.offset, "The end of this node's metadata log."),
-        ("log_end_epoch", raft.log_end.epoch, "The epoch of the last record there."),
+        ("log_end_epoch", raft.log_end.epoch, "The epoch of its last record."),
     ):
         families.gauge(f"{prefix}_{name}", help_).add(value)
     families.gauge(

@@ -1,4 +1,6 @@
-"""Requests by API, turns of the event loop, and what held it: `kafka_network_*`, `pykbroker_*`."""
+"""Requests by API, turns of the event loop, and long units of work:
+`kafka_network_*`, `pykbroker_*`.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ _NS = 1_000_000_000
 def add_requests(
     families: Families, routes: Sequence[Route], times: Sequence[RequestTimes], now_ms: int
 ) -> None:
-    """Counts, times, errors and bytes of every API that was asked for."""
+    """Counts, times, errors and bytes of every API that was used."""
     requests = families.counter(
         "kafka_network_requestmetrics_requests_total", "Requests served.", "request", "version"
     )
@@ -61,7 +63,7 @@ def add_requests(
 
 
 def error_name(code: int) -> str:
-    """An error code as Kafka's `Errors` names it."""
+    """Return the name of an error code in Kafka's `Errors`."""
     try:
         return ErrorCode(code).name
     except ValueError:
@@ -69,10 +71,10 @@ def error_name(code: int) -> str:
 
 
 def add_loop_time(families: Families, by_unit: Mapping[str, HeldTimes]) -> None:
-    """What held the event loop for a millisecond or more, and for how long."""
+    """Add the units of work that held the event loop for a millisecond or more."""
     held = families.histogram(
         "pykbroker_loop_held_seconds",
-        "Times for which a unit of work held the event loop, those of 1 ms and more.",
+        "Times for which a unit of work held the event loop, if 1 ms or more.",
         "unit",
     )
     longest = families.gauge(

@@ -1,8 +1,8 @@
-"""What is counted of the requests of each API: how many, how long they took, how they failed.
+"""Counters of the requests of each API: number, times, errors.
 
-State: `RequestTimes` of each API key, plain integers that the worker changes; nothing is locked,
-since one event loop owns all of it. The time of a request runs from when the worker takes it to
-when its reply is handed to the connection, waiting in the purgatory included (Kafka's TotalTimeMs
+State: `RequestTimes` of each API key, plain integers that the worker changes; no lock is needed,
+because one event loop owns them. The time of a request is measured from when the worker takes it to
+when its reply is passed to the connection, including the wait in the purgatory (Kafka's TotalTimeMs
 also has the time in the queue and of the sending).
 Out: counts since the start, and quantiles over about the last WINDOW_MS.
 """
@@ -54,9 +54,10 @@ class RequestTimes:
         self.errors[code] = self.errors.get(code, 0) + 1
 
     def quantiles_ms(self, now_ms: int) -> list[tuple[float, float]]:
-        """Quantiles of the times since the last look that is WINDOW_MS old; none without requests.
+        """Return quantiles of the times since the last sample that is
+        WINDOW_MS old; empty without requests.
 
-        Samples are kept, so a reader who comes every few seconds sees the last minute.
+        Samples are kept, so a reader that polls every few seconds sees the last minute.
         """
         snapshots = self._snapshots
         while len(snapshots) > 1 and snapshots[1][0] <= now_ms - WINDOW_MS:
@@ -71,7 +72,7 @@ class RequestTimes:
 
 
 def quantile_us(counts: Sequence[int], quantile: float) -> float:
-    """The time that this share of the requests did not exceed, in microseconds."""
+    """Return the time that this share of the requests did not exceed, in microseconds."""
     wanted = quantile * sum(counts)
     below = 0
     lower = 0.0

@@ -1,1 +1,1 @@
-"""From a request to its reply: the worker, long requests, what handlers share."""
+"""From a request to its reply: the worker, long requests, shared code of handlers."""

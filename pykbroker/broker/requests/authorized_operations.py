@@ -1,7 +1,7 @@
-"""Which operations a client may do, as the bit fields of describe answers.
+"""The operations a client may perform, as the bit fields of describe responses.
 
-Without an authorizer everybody may do everything that makes sense for the resource. The bits are
-the codes of Kafka's `AclOperation`; which make sense: `AclEntry.supportedOperations`.
+Without an authorizer every client may perform every operation supported by the resource. The bits
+are the codes of Kafka's `AclOperation`; the supported ones are in `AclEntry.supportedOperations`.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import Final
 READ, WRITE, CREATE, DELETE, ALTER, DESCRIBE, CLUSTER_ACTION = 3, 4, 5, 6, 7, 8, 9
 DESCRIBE_CONFIGS, ALTER_CONFIGS, IDEMPOTENT_WRITE = 10, 11, 12
 
-# In answers to clients that did not ask.
+# In responses to clients that did not request them.
 NOT_ASKED: Final = -(2**31)
 
 
 def bit_field(*operations: int) -> int:
-    """One bit for each operation."""
+    """Return a bit field with one bit for each operation."""
     field = 0
     for operation in operations:
         field |= 1 << operation

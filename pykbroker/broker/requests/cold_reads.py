@@ -1,15 +1,15 @@
-"""Look-ups that do not hold up the event loop when the disk has to be asked.
+"""Look-ups that do not hold up the event loop when they need the disk.
 
-A handler gives its look-up to `serve`. While it runs, the log floor raises ColdRead where it would
-have to wait for a disk; a thread fetches what is missing into the page cache, and the look-up runs
-again from its beginning, on the loop, as often as that is needed. What it found before is in memory
-or in the page cache by then.
+A handler passes its look-up to `serve`. While it runs, the log floor raises ColdRead where it would
+have to wait for the disk; a thread reads the missing data into the page cache, and the look-up runs
+again from its beginning, on the loop, as often as necessary. What it read before is then in memory
+or in the page cache.
 
 State   none of its own: each request that waits is a callback of its thread.
 In      look-ups that may be repeated, for they change nothing; what answers with their result.
 Out     the answer, or a Deferred of it.
-Invariants: a look-up that misses something MOST_TRIES times, or whose fetching failed, waits for
-the disk the next time; the look-up of a connection that closed is dropped.
+Invariants: a look-up that misses the page cache MOST_TRIES times, or whose read failed, waits for
+the disk the next time; the look-up of a closed connection is dropped.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 
 class _Waiting:
-    """A request whose look-up waits for a disk."""
+    """A request whose look-up waits for the disk."""
 
     __slots__ = ("answer", "deferred", "look_up", "request", "tries")
 
@@ -52,7 +52,7 @@ class _Waiting:
 
 
 class ColdReads:
-    """See the module."""
+    """Runs look-ups that may need the disk."""
 
     __slots__ = ("_files", "_threads", "_wake")
 
@@ -64,7 +64,7 @@ class ColdReads:
     def serve(
         self, request: Request, look_up: Callable[[], FoundT], answer: Callable[[FoundT], Any]
     ) -> Any:
-        """What `answer` makes of what `look_up` found, or a Deferred of it."""
+        """Return `answer` of the result of `look_up`, or a Deferred of it."""
         files = self._files
         files.may_wait = False
         try:
@@ -78,7 +78,7 @@ class ColdReads:
         return answer(found)
 
     def look_up_now(self, look_up: Callable[[], FoundT]) -> FoundT:
-        """What `look_up` finds; ColdRead where it would have to wait for a disk."""
+        """Return the result of `look_up`; raises ColdRead if it would have to wait for the disk."""
         self._files.may_wait = False
         try:
             return look_up()
@@ -86,7 +86,9 @@ class ColdReads:
             self._files.may_wait = True
 
     def breathe(self, breathe: Callable[[], None]) -> None:
-        """Breathe in the middle of a look-up: what runs meanwhile may wait for a disk."""
+        """Breathe in the middle of a look-up; other work that runs meanwhile may
+        wait for the disk.
+        """
         files = self._files
         may_wait, files.may_wait = files.may_wait, True
         try:
@@ -111,7 +113,7 @@ class ColdReads:
             outcome = refusal
         except Exception:
             _log.exception("cannot serve %r", waiting.request)
-            outcome = CloseConnection("a bug of this node")
+            outcome = CloseConnection("an internal error of this node")
         if isinstance(outcome, Deferred):
             outcome.on_resolved(waiting.deferred.resolve)
         else:

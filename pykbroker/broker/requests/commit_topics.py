@@ -1,6 +1,6 @@
-"""The topics of a commit of offsets: which of them exist, and an answer for those that do not.
+"""The topics of an offset commit: which of them exist, and the response for those that do not.
 
-OffsetCommit and TxnOffsetCommit have the same fields in classes of their own (`Forms`).
+OffsetCommit and TxnOffsetCommit have the same fields in separate classes (`Forms`).
 
 In:  the topics of a request, by name or by id. Out: those to give to the group coordinator, with
      names and ids filled in; the topics of the response, the refused ones first, as Kafka orders
@@ -29,7 +29,7 @@ class Forms(NamedTuple):
 
 
 class CommitTopics:
-    """The topics of one request; see the module's text."""
+    """The topics of one request."""
 
     __slots__ = ("_breathe", "_by_id", "_forms", "_refused", "known")
 
@@ -63,7 +63,7 @@ class CommitTopics:
 
     @property
     def all_known(self) -> bool:
-        """Nothing was refused."""
+        """Whether nothing was rejected."""
         return not self._refused
 
     def _refuse(self, topic: Any, partitions: Sequence[Any], code: int) -> None:
@@ -79,9 +79,9 @@ class CommitTopics:
         ]
 
     def answers(self, decided: Sequence[Any]) -> list[Any]:
-        """What was refused first, then what the coordinator decided.
+        """Return the rejected topics first, then the results of the coordinator.
 
-        A topic that a request names twice is answered twice, unless something was refused.
+        A topic that occurs twice in a request is answered twice, unless something was rejected.
         """
         if not self._refused:
             return list(decided)

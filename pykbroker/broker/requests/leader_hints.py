@@ -1,4 +1,4 @@
-"""Who leads a partition now, for the answers that tell a client where to go instead (KIP-951).
+"""The current leader of a partition, for responses that redirect a client (KIP-951).
 
 Produce (from version 10) and Fetch (from 16) name the leader and its endpoint beside
 NOT_LEADER_OR_FOLLOWER and FENCED_LEADER_EPOCH, so that the client needs no Metadata round trip.
@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 
 class LeaderHint(NamedTuple):
-    """The leader (-1: none), its epoch, and where the client's listener reaches it (None: not)."""
+    """The leader (-1: none), its epoch, and its address on the client's listener
+    (None: not there).
+    """
 
     leader: int
     leader_epoch: int
@@ -23,7 +25,9 @@ class LeaderHint(NamedTuple):
 def leader_hint(
     manager: ReplicaManager, topic: str, partition: int, listener_name: str
 ) -> LeaderHint:
-    """What this node knows: its own partition first, the metadata image else."""
+    """Return the leader known to this node: from its own partition, otherwise
+    from the metadata image.
+    """
     image = manager.image
     local = manager.find(topic, partition)
     if local is not None and local.hosted:

@@ -1,10 +1,11 @@
 """A Produce request of very many partitions, appended in pieces between which the loop breathes.
 
-Each piece waits for its own turn's write, as a request of its own would: whether a write failed is
-known for the batches of one turn. Partitions are independent of each other, so clients cannot tell
-the difference; the answer is one.
+Each piece waits for its own turn's write, like a separate request: whether a write failed is known
+for the batches of one turn. Partitions are independent of each other, so clients notice no
+difference; there is a single answer.
 
-State: none. In: the request, and what was checked ahead. Out: what `append_all` answers, merged.
+State: none. In: the request, and the results of checks made ahead. Out: the merged answers of
+`append_all`.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def is_long(message: ProduceRequest) -> bool:
 def append_in_pieces(
     services: BrokerServices, request: Request, append: Callable[[Request], Any]
 ) -> Any:
-    """What `append` answers to the pieces of `request`, as one answer or a Deferred of it."""
+    """Append the pieces of `request`; return the merged answer or a Deferred of it."""
     breathe = services.breathe
     outcomes = []
     for piece in pieces(request.message, breathe):
@@ -90,7 +91,7 @@ def _with_topics(message: ProduceRequest, topics: list[TopicProduceData]) -> Pro
 def merged(
     outcomes: list[Any], breathe: Breathe = go_on
 ) -> ProduceResponse | CloseConnection | None:
-    """One answer out of those to the pieces. Those without acks are None, or close."""
+    """Merge the answers to the pieces. Those without acks are None, or close the connection."""
     for outcome in outcomes:
         if not isinstance(outcome, ProduceResponse):
             return next((each for each in outcomes if each is not None), None)

@@ -1,15 +1,14 @@
-"""Requests that would hold the event loop for too long, beside the short ones.
+"""Handles requests that would hold the event loop for too long.
 
     many elements to decode     the body is decoded by a thread (`decode`)
     long to handle              the handler runs in slices (`environment/slices.py`), and breathes
     a long reply                the thread encodes it, and frees the request and the reply
 
-A request is long when it has more than LOOP_ELEMENTS elements, or when its handler says so by
-answering with `InSlices`. The connection has no other request in flight meanwhile, so the order of
-its replies holds.
+A request is long if it has more than LOOP_ELEMENTS elements, or if its handler returns `InSlices`.
+The connection has no other request in flight meanwhile, so the order of its replies holds.
 
-Messages of a million elements take the thread a second or two of Python, in which the event loop
-gets the interpreter back after each switch interval (`process_settings.py`).
+Messages of a million elements take the thread a second or two of Python, during which the event
+loop gets the interpreter back after each switch interval (`process_settings.py`).
 
 State: the thread. In: requests and replies. Out: Deferreds.
 """
@@ -36,7 +35,7 @@ Encoded = tuple[Parts, int]
 
 
 class LongRequests:
-    """See the module."""
+    """Handles long requests, beside the short ones."""
 
     __slots__ = ("_is_closed", "_slices", "_threads")
 
@@ -46,14 +45,16 @@ class LongRequests:
         self._is_closed = False
 
     def decode(self, request: Request, route: Route) -> Deferred:
-        """The message of the request, or a DecodeError."""
+        """Decode the request in the thread; return a Deferred of the message or a DecodeError."""
         version = request.api_version
         return self._threads.run(lambda: route.decode(request.frame, request.body_pos, version)[0])
 
     def handle(
         self, request: Request, job: Callable[[], object], after_slice: Callable[[], None]
     ) -> Deferred:
-        """What the handler's `job` returns or raises; never resolved once the client is gone."""
+        """Return a Deferred of the outcome of the handler's `job`; it is
+        never resolved once the client is gone.
+        """
         connection = request.connection
         return self._slices.run(
             request.api.name,
@@ -63,15 +64,16 @@ class LongRequests:
         )
 
     def encode(self, request: Request, reply: Message) -> Deferred:
-        """The parts of the reply and their size, or an EncodeError.
+        """Encode a reply; return a Deferred of its parts and their size, or an EncodeError.
 
-        The caller gives up the request's message and the reply: a thread reads both from now on.
+        The caller must not use the request's message and the reply afterwards: a thread reads both.
         """
         return self._threads.run(partial(_encode, request, reply))
 
     def encode_error(self, request: Request, route: Route, error: KafkaError) -> Deferred:
-        """As `encode`, of the API's answer to a request that failed as a whole; or what the handler
-        module answers with in place of a message."""
+        """Like `encode`, for the API's answer to a request that failed as a whole; or what the
+        handler module returns instead of a message.
+        """
 
         def job() -> object:
             reply = route.error_reply(request, error.code, error.message)
@@ -80,7 +82,7 @@ class LongRequests:
         return self._threads.run(job)
 
     def close(self) -> None:
-        """Wait for what the thread has in hand, end what runs in slices; nothing is resolved."""
+        """Wait for the thread's current work and end sliced jobs; nothing is resolved."""
         self._is_closed = True
         self._threads.close()
         self._slices.close()
@@ -96,10 +98,10 @@ def _encode(request: Request, reply: Message) -> Encoded:
 
 
 def free(message: Message) -> None:
-    """Free the long lists of a message bit by bit.
+    """Free the long lists of a message in portions.
 
-    A list of a million structs would be freed in one go when its last reference goes, and for that
-    time the interpreter would run nothing else. What others refer to is left alone.
+    A list of a million structs would be freed in one go with its last reference, and during that
+    time the interpreter would run nothing else. Objects with other references are left alone.
     """
     for name in type(message).__slots__:
         value = getattr(message, name, None)

@@ -1,6 +1,6 @@
-"""A Produce request whose batches are queued, and the answers to what is refused of it.
+"""A Produce request whose batches are queued, and the responses for rejected partitions.
 
-State   what each partition of the request is answered with, once its wait is over.
+State   the response for each partition of the request, to be sent once its wait is over.
 In      batches to append, the ends of waits (`DelayedProduce`). Out: the reply, in `deferred`.
 """
 
@@ -101,7 +101,7 @@ class PendingProduce(DelayedProduce):
         records: memoryview | None,
         checked: ValidationOutcome | None,
     ) -> PartitionProduceResponse:
-        """Queue one partition's batch; its part of the reply, an error's if it is refused."""
+        """Queue one partition's batch; return its part of the reply, an error if it is rejected."""
         services = self._services
         manager = services.replica_manager
         partition = manager.lookup(topic, index)
@@ -148,7 +148,7 @@ class PendingProduce(DelayedProduce):
         return reply
 
     def _refusal(self, topic: str, attributes: int) -> int:
-        """The code for a batch that is not even given to the log; 0 when it may go there."""
+        """Return the error code for a batch that is not passed to the log; 0 if it may be."""
         if attributes & CODEC_MASK == ZSTD and self._request.api_version < FIRST_WITH_ZSTD:
             return int(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
         if attributes & TRANSACTIONAL_BIT and self._request.message.transactional_id is None:
@@ -158,13 +158,15 @@ class PendingProduce(DelayedProduce):
         return 0
 
     def refuse(self, index: int, code: int) -> PartitionProduceResponse:
-        """The part of the reply for a partition that got nothing."""
+        """Return the part of the reply for a partition to which nothing was appended."""
         self._failed = True
         self._services.counters.failed_produce_requests += 1
         return PartitionProduceResponse(index=index, error_code=code, base_offset=-1)
 
     def _unverified(self, index: int, code: int) -> PartitionProduceResponse:
-        """The part of the reply for a partition that is not known to be in the transaction."""
+        """Return the part of the reply for a partition that is not verified
+        to be in the transaction.
+        """
         from pykbroker.broker.transactions.transactional_produce import produce_error
 
         told, message = produce_error(code, self._request.api_version)
@@ -183,7 +185,7 @@ class PendingProduce(DelayedProduce):
     ) -> PartitionProduceResponse:
         reply = self._refused_by_partition(partition, outcome.error)
         if outcome.record_errors:
-            # Kafka shows the text of a refusal only when it names records.
+            # Kafka includes the text of a rejection only if it lists records.
             reply.error_message = outcome.error_message
             reply.record_errors = [
                 BatchIndexAndErrorMessage(batch_index=at, batch_index_error_message=text)
@@ -200,7 +202,7 @@ class PendingProduce(DelayedProduce):
             reply.base_offset = reply.log_append_time_ms = reply.log_start_offset = -1
 
     def finished(self) -> Any:
-        """What goes out: the reply with its hints, nothing, or the end of the connection."""
+        """Return what to send: the reply with its hints, nothing, or closing the connection."""
         if not self._failed:
             return None if self._acks == 0 else self.reply
         refusal = refused_as_a_whole(self._request)
@@ -235,7 +237,9 @@ class PendingProduce(DelayedProduce):
 def refused_as_a_whole(
     request: Request, breathe: Breathe | None = None
 ) -> ProduceResponse | CloseConnection | None:
-    """The answer when some first batch rules out all of the request (KafkaApis looks first)."""
+    """Return the answer if some first batch makes the whole request invalid
+    (checked in KafkaApis).
+    """
     message: ProduceRequest = request.message
     for topic in paced_if(message.topic_data, breathe):
         for asked in paced_if(topic.partition_data, breathe):
@@ -258,7 +262,7 @@ def refused_as_a_whole(
 def error_reply(
     request: Request, code: int, message: str | None = None
 ) -> ProduceResponse | CloseConnection:
-    """Every partition of the request gets `code`; nothing but the end when acks is 0."""
+    """Return `code` for every partition of the request; with acks=0 close the connection."""
     asked: ProduceRequest = request.message
     if asked.acks == 0:
         return CloseConnection(f"a produce with acks=0 failed with error {code}")

@@ -1,11 +1,11 @@
-"""What a Produce request is looked through for before any of its batches is appended.
+"""The checks of a Produce request before any of its batches is appended.
 
 In: the request. Out: the request without repeated partitions; why a partition's bytes are not one
-batch; its light compressed batches, checked; how to check the heavy ones in a thread.
+batch; its light compressed batches, checked; jobs that check the heavy ones in a thread.
 
-A batch is heavy by what it holds, not by its size on the wire: a kilobyte of zstd may be a
-gigabyte. A compressed batch is therefore checked on the event loop with a limit on what comes out
-of it, at which decompression stops; a batch that holds more goes to a thread.
+Whether a batch is heavy depends on its decompressed size, not on its size on the wire: a kilobyte
+of zstd may be a gigabyte. A compressed batch is therefore checked on the event loop up to a limit,
+at which decompression stops; a larger batch is checked in a thread.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 FIRST_WITH_ZSTD = 7
 MIN_BATCH_LENGTH = 14  # of magic 0
 
-#: So many light batches of one request are checked on the event loop; a thread checks the others.
+#: This many light batches of one request are checked on the event loop; a thread checks the others.
 MOST_LIGHT_BATCHES = 32
 
 batch_head = Struct(">8xi4xb4xh").unpack_from  # length, magic, attributes
@@ -69,7 +69,7 @@ def merge_repeats(message: ProduceRequest, *, by_id: bool, breathe: Breathe | No
 
 
 def has_compressed_batch(message: ProduceRequest, breathe: Breathe | None = None) -> bool:
-    """A few compressed bytes may hold a gigabyte: small requests are not light because of that."""
+    """Return whether a batch is compressed: even a small request may then hold a gigabyte."""
     for topic in message.topic_data:
         partitions = topic.partition_data
         for asked in partitions if breathe is None else paced(partitions, breathe):
@@ -91,10 +91,11 @@ def check_ahead(
     by_id: bool,
     breathe: Breathe | None = None,
 ) -> dict[int, Check]:
-    """How to check the batches that would hold up the event loop; by the id of the entry.
+    """Return jobs that check the batches which would hold up the event loop,
+    by the id of the entry.
 
-    Compressed batches that are light are found out by checking them: `checked` gets the outcomes.
-    `breathe` is called between the partitions of a long request (`environment/slices.py`).
+    Light compressed batches are checked immediately: `checked` receives the outcomes. `breathe` is
+    called between the partitions of a long request (`environment/slices.py`).
     """
     if services.validation.is_stopped:
         return {}
@@ -127,14 +128,16 @@ def check_ahead(
 
 
 def is_transactional(records: memoryview) -> bool:
-    """Is the whole batch that leads these bytes transactional? It may be shorter than a header."""
+    """Return whether the first batch in these bytes is transactional. It may
+    be shorter than a header.
+    """
     return records[MAGIC_AT] == 2 and bool(records[ATTRIBUTES_AT + 1] & TRANSACTIONAL_BIT)
 
 
 def batch_sizes(records: memoryview) -> Iterator[int]:
-    """The size of each whole batch; bytes at the end that are no whole batch are left out.
+    """Return the size of each complete batch; trailing bytes that are not one are ignored.
 
-    CorruptBatch where Kafka's ByteBufferLogInputStream finds the bytes corrupt.
+    Raises CorruptBatch where Kafka's ByteBufferLogInputStream does.
     """
     position = 0
     left = len(records)
@@ -161,7 +164,9 @@ def batch_sizes(records: memoryview) -> Iterator[int]:
 
 
 def code_of_records(records: memoryview | None, version: int) -> int:
-    """0 for one whole batch of magic 2 and no other; else why not (validateRecords of Kafka)."""
+    """Return 0 for exactly one complete batch of magic 2, else an error code
+    (Kafka's validateRecords).
+    """
     if records is None:
         return int(ErrorCode.INVALID_RECORD)
     sizes = batch_sizes(records)

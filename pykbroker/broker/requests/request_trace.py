@@ -1,7 +1,7 @@
-"""A worker that logs every request and every reply: to see what a client really does.
+"""A worker that logs every request and every reply, to show what a client does.
 
-State: when each request was taken that has no reply yet. Out: lines at DEBUG, one when a request is
-taken, one when its reply has been handed to the connection, or the connection was closed instead::
+State: when each unanswered request was taken. Out: lines at DEBUG, one when a request is taken, one
+when its reply has been passed to the connection, or the connection was closed instead::
 
     Heartbeat v4 correlation_id=7 client_id='app' of 127.0.0.1:40112: 41 bytes
     Heartbeat v4 correlation_id=7 client_id='app' of 127.0.0.1:40112: reply of 16 bytes in 62 us
@@ -9,9 +9,9 @@ taken, one when its reply has been handed to the connection, or the connection w
 Bytes are those on the wire, the length in front included; microseconds run from when the worker
 took the request.
 
-The node takes this worker in place of the plain one when it starts with the logger REQUEST_LOG at
-DEBUG (`PYKBROKER_LOG=pykbroker.request=DEBUG`): otherwise tracing costs nothing. Requests that no
-worker sees, because their frame or header cannot be read, are in the log of the network.
+The node uses this worker instead of the plain one if it starts with the logger REQUEST_LOG at DEBUG
+(`PYKBROKER_LOG=pykbroker.request=DEBUG`): otherwise tracing costs nothing. Requests that no worker
+sees, because their frame or header cannot be read, are in the log of the network.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _log = logging.getLogger(REQUEST_LOG)
 
 
 class TracingWorker(MeasuringWorker):
-    """Serves as `Worker` does, and logs; see the module. It measures as well, for /metrics."""
+    """A worker that also logs requests and replies. It measures as well, for /metrics."""
 
     __slots__ = ("_taken_ns",)
 
@@ -57,7 +57,7 @@ class TracingWorker(MeasuringWorker):
 
     def _reply(self, request: Request, route: Route, outcome: Any) -> int:
         size = super()._reply(request, route, outcome)
-        # An error answer comes by here twice, the inner call first: that one tells.
+        # An error answer passes through here twice, the inner call first: that one logs.
         if request.connection.closed:
             self._over(request, "connection closed")
         else:
@@ -72,7 +72,7 @@ class TracingWorker(MeasuringWorker):
 
 
 def _name(request: Request) -> str:
-    """Which request a line is about."""
+    """Return the text that identifies a request in a log line."""
     return (
         f"{request.api.name} v{request.api_version} correlation_id={request.correlation_id} "
         f"client_id={request.client_id!r} of {request.connection.peer}"

@@ -1,12 +1,12 @@
-"""Threads in which big batches are decompressed, checked and compressed again.
+"""Threads in which large batches are decompressed, checked and recompressed.
 
-One batch of a megabyte may take tens of milliseconds: on the event loop all others would wait for
-it. The codecs do their work without the interpreter's lock, so a few threads are enough.
+One batch of a megabyte may take tens of milliseconds, for which all other clients would wait on the
+event loop. The codecs run without the interpreter's lock, so a few threads are enough.
 
-Order is kept because a connection has one request in flight: whatever follows from the same
-producer is read only after the reply. Producers on other connections have no order among them.
+Order is kept because a connection has one request in flight: further requests of the same producer
+are read only after the reply. There is no order among different connections.
 
-State: the threads, made when the first heavy batch comes.
+State: the threads, created with the first heavy batch.
 In:  `check(work, done)`. Out: `done(outcomes)` on the event loop; nothing after `stop`.
 """
 
@@ -25,7 +25,7 @@ MOST_THREADS = 4
 
 
 class ValidationPool:
-    """See the module."""
+    """Threads that check large batches."""
 
     __slots__ = ("_halt", "_threads", "is_stopped")
 
@@ -36,7 +36,7 @@ class ValidationPool:
         self.is_stopped = False
 
     def check(self, work: list[Check], done: Done) -> None:
-        """Run all of `work` in one thread, then `done` with what each answered, on the loop."""
+        """Run all of `work` in one thread, then `done` with the results, on the loop."""
         checking = self._threads.run(lambda: [each() for each in work])
         checking.on_resolved(partial(self._finish, done))
 
@@ -45,10 +45,10 @@ class ValidationPool:
             if isinstance(outcome, BaseException):
                 raise outcome
             done(outcome)
-        except Exception as failure:  # a bug of ours: what the logs hold is uncertain now
+        except Exception as failure:  # a bug: the contents of the logs are now uncertain
             self._halt(failure)
 
     def stop(self) -> None:
-        """Wait for the threads; what they had in hand is appended nowhere."""
+        """Wait for the threads; their current work is not appended."""
         self.is_stopped = True
         self._threads.close()

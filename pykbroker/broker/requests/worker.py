@@ -1,6 +1,6 @@
-"""The worker: takes requests from the channel, has them handled, sends the replies.
+"""The worker: takes requests from the channel, runs their handlers, sends the replies.
 
-A turn, run once per turn of the event loop in which something came::
+A turn, which runs once per turn of the event loop with new requests::
 
     round:  every request that is queued:  decode -> handle -> encode -> connection
             end of the round:              every dirty log is written once, log ends and high
@@ -15,17 +15,19 @@ A connection on which the general path has served a request is prepared for more
 alike in one round.
 
 So the appends of all connections are gathered, and a client that pipelines is served in rounds
-within one turn. A turn ends after ROUNDS_PER_TURN rounds or TURN_NS, so that other sockets have
-their say; what is queued by then is served in the next one.
+within one turn. A turn ends after ROUNDS_PER_TURN rounds or TURN_NS, so that other sockets get a
+turn; requests queued by then are served in the next one.
 
-How long each request, the end of each round and the sends held the event loop is recorded in the
-node's `LoopTime`: one reading of the clock each, and no more when it took less than a millisecond.
+The times for which each request, the end of each round and the sends held the event loop are
+recorded in the node's `LoopTime`. This costs one clock reading each if it took less than a
+millisecond.
 
-Four kinds of error: `KafkaError` becomes the API's own error answer; in place of an answer that
-cannot be encoded (clients can make one, by names to which something is appended) they get
-UNKNOWN_SERVER_ERROR; a peer that sends what is no request loses its connection; anything else is a
-bug of ours: the connection is closed too (never an UNKNOWN_SERVER_ERROR and on as if nothing had
-happened), logged with its traceback and counted.
+There are four kinds of error. `KafkaError` becomes the API's own error response. If a response
+cannot be encoded (for example because a suffix makes a client-supplied name too long), the client
+receives UNKNOWN_SERVER_ERROR. If a peer sends something that is not a request, its connection is
+closed. Anything else is a bug: the connection is also closed (instead of answering
+UNKNOWN_SERVER_ERROR and continuing as if nothing had happened), and the error is logged with its
+traceback and counted.
 """
 
 from __future__ import annotations
@@ -71,7 +73,7 @@ _log = logging.getLogger("pykbroker.worker")
 
 
 class Worker:
-    """Serves the requests of one node; see the module."""
+    """Serves the requests of one node."""
 
     __slots__ = (
         "_channel",
@@ -118,12 +120,12 @@ class Worker:
         channel.attach_worker(self.run_turn)
 
     def serve_brokers(self, services: BrokerServices, end_round: Callable[[], None]) -> None:
-        """The node is ready to serve as a broker; `end_round` writes what a round has appended."""
+        """Start to serve as a broker; `end_round` writes what a round has appended."""
         self._services = services
         self._end_round = end_round
 
     def close(self) -> None:
-        """End all that is done in slices or by the thread of long requests."""
+        """End all sliced jobs and the thread of long requests."""
         self._long.close()
 
     def run_turn(self) -> None:
@@ -169,14 +171,14 @@ class Worker:
             if channel.put_off:
                 self._do_put_off(ended_ns)
         except Exception as failure:
-            # What the logs and the machines hold is uncertain now: better no node than a wrong one.
-            # No turn comes after this one: nobody gets an answer that may be wrong.
+            # The state of the logs and machines is uncertain now: a stopped node is better than a
+            # wrong one. No turn follows, so that no client receives a possibly wrong answer.
             self._halt(failure)
         else:
             channel.turn_finished()
 
     def _do_put_off(self, started_ns: int) -> None:
-        """Do what was put off until the replies were sent, and write what that appends."""
+        """Run the work that waited until the replies were sent, and write what it appends."""
         channel = self._channel
         channel.do_put_off()
         for _ in range(ROUNDS_PER_TURN):
@@ -191,13 +193,17 @@ class Worker:
             self._loop_time.record("after the replies", started_ns, ended_ns)
 
     def _record_round(self, started_ns: int, ended_ns: int) -> None:
-        """The end of a round took long: name the API of the last request that it answered."""
+        """Record the end of a round; a long one is named by the API of the
+        last request it answered.
+        """
         route = self._finished
         unit = "end of a round" if route is None else f"delayed {route.api.name}"
         self._loop_time.record(unit, started_ns, ended_ns)
 
     def _serve_next_of(self, connection: PreparedConnection, now_ms: int) -> str:
-        """Serve a connection on which something is prepared; the name of the API, for LoopTime."""
+        """Serve a connection on which something is prepared; return the name
+        of the API, for LoopTime.
+        """
         if connection.closed:
             return CLOSED
         frame, connection.frame = connection.frame, b""
@@ -235,8 +241,9 @@ class Worker:
 
     @staticmethod
     def _gather(connection: PreparedConnection, prepared: PreparedRequest, key: int) -> int:
-        """Serve more frames of a pipeline in this round, as long as they are like the first; how
-        many."""
+        """Serve more frames of a pipeline in this round, as long as they are
+        like the first; return how many.
+        """
         for count in range(MOST_GATHERED):
             frame, start, end = connection.frame, connection.frame_start, connection.frame_end
             if end - start < HEAD_BYTES:
@@ -253,7 +260,7 @@ class Worker:
         return MOST_GATHERED
 
     def _remember(self, request: Request, route: Route) -> None:
-        """The general path has served a request: prepare for more like it."""
+        """Prepare for more requests like the one that the general path has served."""
         prepared = request.connection.prepared
         key = request.api_key << 16 | request.api_version
         known = prepared.get(key)
@@ -311,7 +318,7 @@ class Worker:
             self._our_bug(request)
 
     def _long_decoded(self, request: Request, route: Route, message: Any) -> None:
-        """The thread has decoded a long request: handle it in slices."""
+        """Handle a long request, which the thread has decoded, in slices."""
         if isinstance(message, ProtocolError):
             self._malformed(request, message)
             return
@@ -321,12 +328,12 @@ class Worker:
         self._handle_in_slices(request, route, partial(route.handle, self._services, request))
 
     def _handle_in_slices(self, request: Request, route: Route, job: Callable[[], object]) -> None:
-        # What a slice appends is written before the next one.
+        # Data appended by a slice is written before the next slice.
         handling = self._long.handle(request, job, self._channel.wake)
         handling.on_resolved(partial(self._long_handled, request, route))
 
     def _long_handled(self, request: Request, route: Route, outcome: Any) -> None:
-        """A long request has its outcome: have the thread encode it."""
+        """Let the thread encode the outcome of a long request."""
         self._channel.wake()  # for what the handler appended
         if isinstance(outcome, InSlices):
             self._handle_in_slices(request, route, outcome.job)
@@ -397,7 +404,7 @@ class Worker:
         """The answer holds what cannot be told, such as a name that was made too long."""
         self._counters.unexpected_errors += 1
         _log.error(
-            "cannot tell the answer to %r of %s: %s", request, request.connection.peer, fault
+            "cannot encode the answer to %r of %s: %s", request, request.connection.peer, fault
         )
         refusal = route.error_reply(request, ErrorCode.UNKNOWN_SERVER_ERROR, None)
         if not isinstance(refusal, Message):

@@ -1,4 +1,4 @@
-"""The way of transaction markers to the leaders of partitions: over the network, or in place.
+"""Sends transaction markers to the leaders of partitions: over the network, or in place.
 
 In: `write`. Out: WriteTxnMarkers requests to other brokers; a call where this node leads.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class MarkerChannel:
-    """See the module's text. `write_locally` appends markers where this node leads."""
+    """Sends transaction markers. `write_locally` appends markers where this node leads."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class MarkerChannel:
     def write(
         self, leader: int, markers: list[WritableTxnMarker]
     ) -> WriteTxnMarkersResponse | KafkaError | Deferred:
-        """The response, or a Deferred of it; or a KafkaError when it cannot be had."""
+        """Send markers; return the response, a Deferred of it, or a KafkaError on failure."""
         if leader == self._config.node_id:
             return self._write_locally(markers)
         peer = broker_peer(self._image(), leader, self._config.inter_broker_listener)

@@ -1,11 +1,12 @@
-"""Asks transaction coordinators whether partitions have joined a transaction, or has them join.
+"""Asks transaction coordinators whether partitions have joined a transaction, or lets them join.
 
     this node coordinates the id     asked in place
     another broker does              AddPartitionsToTxn to it; one request at a time for each
                                      broker, the next one carries what came meanwhile
     nobody does                      COORDINATOR_NOT_AVAILABLE
 
-State: by broker what waits, at most one question for each transactional id; which are being asked.
+State: the waiting questions by broker, at most one for each transactional id; the requests in
+flight.
 In:  `ask`. Out: a code for each partition that has not joined (a Deferred, or now).
 Invariants: every question is answered once. A question of a higher epoch answers the one that
 waits with INVALID_PRODUCER_EPOCH, one of the same epoch (the client tries again) with
@@ -49,7 +50,7 @@ _log = logging.getLogger(__name__)
 
 
 class LocalCoordinator(Protocol):
-    """This node's own transaction coordinator."""
+    """This node's transaction coordinator."""
 
     def add_partitions_batch(
         self, message: AddPartitionsToTxnRequest, version: int
@@ -58,7 +59,7 @@ class LocalCoordinator(Protocol):
 
 
 class Question:
-    """One transaction's partitions, and who waits for the answer."""
+    """One transaction's partitions, and the callers that wait for the answer."""
 
     __slots__ = ("answer", "support", "transaction")
 
@@ -70,7 +71,7 @@ class Question:
         self.answer = Deferred()
 
     def all_with(self, code: int) -> Codes:
-        """The same code for every partition."""
+        """Return the same code for every partition."""
         return {
             TopicPartition(topic.name, index): int(code)
             for topic in self.transaction.topics
@@ -78,7 +79,7 @@ class Question:
         }
 
     def codes(self, result: AddPartitionsToTxnResult) -> Codes:
-        """What the coordinator said, as the client can understand it."""
+        """Return the coordinator's codes, translated for the client."""
         found: Codes = {}
         for topic in result.topic_results:
             for partition in topic.results_by_partition:
@@ -127,7 +128,9 @@ class TransactionJoining:
         partitions: Iterable[TopicPartition],
         support: TransactionSupport,
     ) -> Codes | Deferred:
-        """Which of the partitions have not joined the transaction; JOINING: and cannot join it."""
+        """Return which of the partitions have not joined the transaction
+        (JOINING: and cannot join it).
+        """
         topics: dict[str, AddPartitionsToTxnTopic] = {}
         for name, index in partitions:
             topic = topics.setdefault(name, AddPartitionsToTxnTopic(name=name))
@@ -207,7 +210,7 @@ class TransactionJoining:
     def _failed(self, broker_id: int, questions: dict[str, Question], failure: KafkaError) -> None:
         _log.warning("broker %d did not answer AddPartitionsToTxn: %s", broker_id, failure)
         if failure.code == ErrorCode.UNSUPPORTED_VERSION:
-            # It is older than verification: what is written need not be verified.
+            # It is older than verification: writes need not be verified.
             self._answer_all(questions, ErrorCode.NONE)
         else:
             self._answer_all(questions, ErrorCode.NETWORK_EXCEPTION)
@@ -220,7 +223,7 @@ class TransactionJoining:
 def _codes_of(question: Question, response: AddPartitionsToTxnResponse) -> Codes:
     code = response.error_code
     if code:
-        # A client need not know what brokers may do.
+        # A client need not know about permissions of brokers.
         if code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
             code = int(ErrorCode.INVALID_TXN_STATE)
         return question.all_with(code)

@@ -1,4 +1,4 @@
-"""Ends of transactions, written into the partitions of this node.
+"""Writes the ends of transactions into the partitions of this node.
 
     a partition that this node does not host         UNKNOWN_TOPIC_OR_PARTITION, as in Kafka
     a marker without a producer id or epoch          UNKNOWN_SERVER_ERROR, as in Kafka
@@ -53,7 +53,9 @@ Results = dict[tuple[int, str, int], WritableTxnMarkerPartitionResult]
 def write_markers(
     services: BrokerServices, markers: Sequence[WritableTxnMarker]
 ) -> WriteTxnMarkersResponse | Deferred:
-    """Write each marker into each of its partitions; the response when all have their outcome."""
+    """Write each marker into each of its partitions; return the response once
+    all have their outcome.
+    """
     return then(results_of(services, markers), response_to)
 
 
@@ -62,8 +64,8 @@ def results_of(
 ) -> Results | Deferred:
     """Write each marker into each of its partitions; the results when all have their outcome.
 
-    A partition that is named twice for a producer id is written twice and answered once, with what
-    came of the last.
+    A partition that occurs twice for a producer id is written twice and answered once, with the
+    outcome of the last.
     """
     results: Results = {}
     appends = PendingMarkers(services)
@@ -106,7 +108,7 @@ class PendingMarkers(DelayedProduce):
         partition: Partition,
         result: WritableTxnMarkerPartitionResult,
     ) -> None:
-        """Append one marker; `result` gets its code, now or later."""
+        """Append one marker; `result` receives its code, now or later."""
         try:
             outcome = self._manager.append(
                 partition,
@@ -126,8 +128,8 @@ class PendingMarkers(DelayedProduce):
     def start(self) -> None:
         """Wait for the high watermarks of what was appended.
 
-        Some of it may be written: a breath ends turns. A write that failed then shows as well, for
-        its partition is offline.
+        Some of it may already be written, because `breathe` ends turns. A failed write is still
+        noticed, because its partition is offline.
         """
         if self.pending:
             self._manager.await_turn(self)

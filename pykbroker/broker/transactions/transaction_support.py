@@ -1,4 +1,4 @@
-"""What the sender of transactional batches or offsets understands, by the version of its request.
+"""The capabilities of the sender of transactional batches or offsets, by its request version.
 
     OLD         knows no TRANSACTION_ABORTABLE, and adds partitions to its transaction itself
     ABORTABLE   knows it
@@ -13,7 +13,7 @@ from enum import Enum
 
 
 class TransactionSupport(Enum):
-    """See the module's text."""
+    """The capabilities of a sender."""
 
     OLD = "old"
     ABORTABLE = "abortable"
@@ -21,12 +21,12 @@ class TransactionSupport(Enum):
 
     @classmethod
     def of_produce(cls, version: int) -> TransactionSupport:
-        """Of a Produce request."""
+        """Return the capabilities of the sender of a Produce request."""
         return cls._by_version(version, abortable_from=11)
 
     @classmethod
     def of_offset_commit(cls, version: int) -> TransactionSupport:
-        """Of a TxnOffsetCommit request."""
+        """Return the capabilities of the sender of a TxnOffsetCommit request."""
         return cls._by_version(version, abortable_from=4)
 
     @classmethod

@@ -3,10 +3,10 @@
     the transaction is open in the partition     nothing is asked: the coordinator knows of it
     it is not                                    a guard is started in the partition's log, and the
                                                  coordinator says whether the partition has joined,
-                                                 or lets it join; the append brings the guard
+                                                 or lets it join; the append passes the guard
 
-Where `transaction.partition.verification.enable` is false, only partitions that join with the
-request are asked for, and the log appends without a guard.
+If `transaction.partition.verification.enable` is false, the coordinator is asked only for
+partitions that join with the request, and the log appends without a guard.
 
 In:  partitions and the sequences of their batches. Out: `Verified`: codes and guards.
 Source: `ReplicaManager.maybeSendPartitionsToTransactionCoordinator`.
@@ -41,7 +41,7 @@ class Verified:
         self._is_required = is_required
 
     def guard(self, topic_partition: TopicPartition) -> VerificationGuard | None:
-        """What an append to the partition brings with it; None: it is not checked there."""
+        """Return the guard for an append to the partition; None: it is not checked there."""
         if not self._is_required:
             return None
         return self._guards.get(topic_partition, UNVERIFIED)

@@ -1,6 +1,7 @@
 """A Produce request with a transactional id: its batches are verified before they are appended.
 
-While the producer's last transaction is not over, the coordinator says CONCURRENT_TRANSACTIONS:
+While the producer's last transaction is not complete, the coordinator answers
+CONCURRENT_TRANSACTIONS:
 
     version 12+: the partitions join   it is asked again, add.partitions.to.txn.retry.backoff.ms
     with the request                   later, for ...backoff.max.ms; then the client is told
@@ -34,7 +35,8 @@ FIRST_BY_ID = 13
 
 _producer_of = Struct(">43xqhi").unpack_from  # producer id, epoch, base sequence of a batch
 
-# Clients that retry these wrongly, or ask for new metadata because of them, just try again.
+# On these errors some clients retry wrongly, or request new metadata; the replacement makes them
+# just retry.
 _TOLD_AS_TOO_FEW_REPLICAS = frozenset(
     (
         ErrorCode.NETWORK_EXCEPTION,

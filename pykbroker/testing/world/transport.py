@@ -69,7 +69,7 @@ class SimulatedTransport:
         if host in LOCAL_NAMES:
             return [self._host.address]
         if host not in self._network.hosts:
-            raise OSError(f"no host is called {host}")
+            raise OSError(f"there is no host {host}")
         return [host]
 
     def own_host_name(self) -> str:

@@ -414,7 +414,7 @@ def test_an_answer_that_cannot_be_told_is_an_unknown_server_error(
     node.run()
     waiting.resolve(HeartbeatResponse(error_code=1 << 20))
     assert connection.replies == [answer(1, -1), answer(2, -1)]
-    assert "cannot tell the answer to" in caplog.text
+    assert "cannot encode the answer to" in caplog.text
     assert "Traceback" not in caplog.text
     assert node.counters.unexpected_errors == 2
 
