@@ -1,4 +1,4 @@
-"""Log directories of Kafka as tables: read in place, without a broker, at memory speed.
+"""Reads Kafka log directories as tables: in place, without a broker, at memory speed.
 
     from pykbroker.offline import open_log
     open_log("/var/kafka-logs", "orders").to_pandas()
@@ -11,9 +11,9 @@ See docs/analytics.md. Needs numpy and pyarrow (`pip install numpy pyarrow`).
     segments                 from headers and indexes                     segment_view.py
     transactions             from headers and markers                     transaction_view.py
     consumer_offsets, transaction_state, cluster_metadata                internal_topics.py
-    fsck                     what does not fit together                  fsck.py
-    create_snapshot          a view of a live log that does not change   snapshot.py
-    log_ends                 how far the logs reach right now             planning.py
+    fsck                     inconsistencies                            fsck.py
+    create_snapshot          an unchanging view of a live log           snapshot.py
+    log_ends                 the current end offsets                    planning.py
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Ranges of aborted transactions, put in order once and then asked for often.
+"""Ranges of aborted transactions, sorted once for frequent look-ups.
 
-AbortedByOffset     of a partition: which of them reach into a segment
-AbortedByProducer   of a split: which batches are of them
+AbortedByOffset     for a partition: which ranges reach into a segment
+AbortedByProducer   for a split: which batches belong to them
 
-A look-up costs the logarithm of their number, whatever that is.
+A look-up costs the logarithm of their number.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _last_offset = attrgetter("last_offset")
 
 
 class AbortedByOffset:
-    """In the order of their ends."""
+    """Aborted ranges in the order of their ends."""
 
     def __init__(self, ranges: Iterable[AbortedRange]) -> None:
         self._ranges = sorted(ranges, key=_last_offset)
@@ -35,14 +35,14 @@ class AbortedByOffset:
         self._least_first = list(accumulate(firsts, min))[::-1]
 
     def within(self, low: int, behind: int) -> tuple[AbortedRange, ...]:
-        """Those that have any of the offsets [low, behind)."""
+        """Return the ranges that overlap the offsets [low, behind)."""
         start = bisect_left(self._ranges, low, key=_last_offset)
         end = bisect_left(self._least_first, behind)
         return tuple(each for each in self._ranges[start:end] if each.first_offset < behind)
 
 
 class AbortedByProducer:
-    """In the order of producers and offsets."""
+    """Aborted ranges in the order of producers and offsets."""
 
     def __init__(self, ranges: Iterable[AbortedRange]) -> None:
         self._ranges: list[AbortedRange] = []
@@ -71,7 +71,7 @@ class AbortedByProducer:
         return keys
 
     def of_table(self, table: HeaderTable) -> NDArray[np.bool_]:
-        """Where a batch is of an aborted transaction, its marker included."""
+        """Return which batches belong to an aborted transaction, including its marker."""
         base: Integers = table["base_offset"].astype(np.int64)
         if not self._ranges:
             return np.zeros(base.size, np.bool_)
@@ -82,7 +82,7 @@ class AbortedByProducer:
         return aborted
 
     def has(self, header: BatchHeader) -> bool:
-        """The same of one batch."""
+        """The same for one batch."""
         if not header.is_transactional:
             return False
         mine = (header.producer_id, header.base_offset, _FAR)

@@ -33,7 +33,7 @@ _MAX_AREA: Final = 0x7FFF_FFFF
 
 
 def primitive(kind: Any, values: NDArray[Any]) -> Any:
-    """An Arrow array over a numpy array, without nulls and without a copy."""
+    """Return an Arrow array over a numpy array, without nulls and without a copy."""
     return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)])
 
 
@@ -49,7 +49,9 @@ def constant_text(text: str, count: int) -> Any:
 
 
 def slices(area: bytearray, wanted: Sequence[Slices]) -> list[Any]:
-    """Binary arrays of slices of the area; each record's slices ascend and do not overlap."""
+    """Return binary arrays of slices of the area; each record's slices ascend and
+    do not overlap.
+    """
     count = wanted[0][0].size
     if not count:
         return [pa.array([], pa.binary()) for _ in wanted]
@@ -94,7 +96,7 @@ class ColumnBuilder:
         self._taken: dict[str, Any] = {}
 
     def build(self, names: Sequence[str]) -> list[Any]:
-        """The arrays of these columns, in this order."""
+        """Return the arrays of these columns, in this order."""
         both = [name for name in ("key", "value") if name in names]
         if both:
             made = slices(self.span.area, [self._slices_of(name) for name in both])
@@ -102,7 +104,7 @@ class ColumnBuilder:
         return [self._column(name) for name in names]
 
     def timestamps_ms(self) -> Integers:
-        """Of every record; with log append time the batch's."""
+        """Return the timestamp of every record; with log append time that of its batch."""
         span = self.span
         times = span.each(span.field("base_timestamp"))
         times += self.fields.timestamp_deltas
@@ -163,7 +165,7 @@ class ColumnBuilder:
         return _nullable((ends - starts).astype(np.int32), null)
 
     def headers(self) -> Any:
-        """Null for the records that have none, as Spark's Kafka source does."""
+        """Return the headers; null for records without any, as in Spark's Kafka source."""
         span, fields = self.span, self.fields
         some = np.flatnonzero(fields.header_ends - fields.header_starts > 1)
         if not some.size:
@@ -193,7 +195,7 @@ class ColumnBuilder:
     def _walk_headers(
         self, at: Integers, ends: Integers, counts: Integers, first: Integers
     ) -> tuple[Slices, Slices]:
-        """One header of every record a step; every record must end where its headers end."""
+        """Walk one header of every record per step; every record must end where its headers end."""
         area = np.frombuffer(self.span.area, np.uint8)
         total = int(counts.sum())
         name_starts, name_ends, value_starts, value_ends = np.empty((4, total), np.int64)
@@ -222,7 +224,7 @@ class ColumnBuilder:
 
 
 def _text(names: Any) -> Any:
-    """Header names as strings; malformed UTF-8 is replaced, as Java's consumer does."""
+    """Return header names as strings; malformed UTF-8 is replaced, as in Java's consumer."""
     try:
         return names.cast(pa.string())
     except pa.ArrowInvalid:

@@ -1,11 +1,11 @@
-"""Headers of record batches: many at once as a numpy table, and what makes one impossible.
+"""Headers of record batches: many at once as a numpy table, and the checks for impossible ones.
 
     base offset i64 | length i32 | leader epoch i32 | magic i8 | crc u32 | attributes i16 |
     last offset delta i32 | base timestamp i64 | max timestamp i64 | producer id i64 |
     producer epoch i16 | base sequence i32 | record count i32          61 bytes, big endian
 
-Both decoders ask the same two questions here, so that they refuse the same batches with the same
-words: `framing_fault` (where does the next batch begin?) and `header_fault`.
+Both decoders use the same two functions, so that they reject the same batches with the same
+messages: `framing_fault` (where does the next batch begin?) and `header_fault`.
 """
 
 from __future__ import annotations
@@ -57,7 +57,9 @@ _LENGTH: Final = struct.Struct(">8xi").unpack_from
 
 
 def walk(buffer: bytearray, filled: int) -> tuple[list[int], int]:
-    """Positions of the whole batches at the start of a buffer, and where the last of them ends."""
+    """Return the positions of the complete batches at the start of a buffer,
+    and the end of the last.
+    """
     positions: list[int] = []
     found = positions.append
     position = 0
@@ -72,26 +74,26 @@ def walk(buffer: bytearray, filled: int) -> tuple[list[int], int]:
 
 
 def gather(area: NDArray[np.uint8], positions: Integers) -> HeaderTable:
-    """The headers at these positions as one table."""
+    """Return the headers at these positions as one table."""
     room = max(0, area.size - RECORD_BATCH_OVERHEAD + 1)
     everywhere: NDArray[np.void] = np.ndarray((room,), _HEADER_BYTES, area, 0, (1,))
     return everywhere[positions].view(HEADER_DTYPE)
 
 
 def chosen(table: HeaderTable, indices: Integers) -> HeaderTable:
-    """Some rows of a table: copied whole, in a tenth of the time of field by field."""
+    """Return some rows of a table, copied as a whole, ten times as fast as field by field."""
     return table.view(_HEADER_BYTES)[indices].view(HEADER_DTYPE)
 
 
 def table_of(headers: bytes) -> HeaderTable:
-    """The table of headers that stand one behind the other."""
+    """Return the table of consecutive headers."""
     return np.frombuffer(headers, HEADER_DTYPE)
 
 
 def framing_fault(head: bytes | bytearray | memoryview, remaining: int) -> tuple[int, str | None]:
-    """(size of the batch, None), or (0, why no next batch can be found).
+    """Return (size of the batch, None), or (0, why the next batch cannot be located).
 
-    `head`: the first bytes of the batch; `remaining`: how many there are up to the end.
+    `head`: the first bytes of the batch; `remaining`: how many bytes there are up to the end.
     """
     old = old_magic(head, remaining)
     if old is not None and _LENGTH(head)[0] + LOG_OVERHEAD < RECORD_BATCH_OVERHEAD:
@@ -109,7 +111,7 @@ def framing_fault(head: bytes | bytearray | memoryview, remaining: int) -> tuple
 
 
 def old_magic(head: bytes | bytearray | memoryview, remaining: int) -> int | None:
-    """The magic of a whole message of a Kafka before 0.11 (KIP-98), or None.
+    """Return the magic of a complete message written before Kafka 0.11 (KIP-98), or None.
 
     offset i64 | size i32 | crc u32 | magic i8 (0 or 1) | attributes i8 | [timestamp i64] |
     key length i32 | key | value length i32 | value          no less than 26 bytes
@@ -121,7 +123,7 @@ def old_magic(head: bytes | bytearray | memoryview, remaining: int) -> int | Non
 
 
 def header_fault(header: BatchHeader) -> str | None:
-    """What makes a header impossible, the checksum aside."""
+    """Return what makes a header impossible, apart from the checksum; None if nothing does."""
     if header.magic != MAGIC_V2:
         return f"record batch of magic {header.magic}"
     codec = header.attributes & CODEC_MASK
@@ -136,7 +138,7 @@ def header_fault(header: BatchHeader) -> str | None:
 
 
 def possible(table: HeaderTable) -> NDArray[np.bool_]:
-    """Where `header_fault` finds nothing."""
+    """Return which headers have no `header_fault`."""
     base: Integers = table["base_offset"]
     delta = table["last_offset_delta"].astype(np.int64)
     count = table["record_count"]
@@ -148,15 +150,16 @@ def possible(table: HeaderTable) -> NDArray[np.bool_]:
 
 
 def header_at(table: HeaderTable, index: int) -> BatchHeader:
-    """One row as the protocol's own header."""
+    """Return one row as the protocol's header class."""
     return BatchHeader(*table[index].item())
 
 
 def first_times(table: HeaderTable) -> tuple[Integers, NDArray[np.bool_]]:
-    """(time of each batch's first record, where that is known).
+    """Return (time of each batch's first record, where that is known).
 
-    Compaction writes a delete horizon (KIP-534) over the base timestamp, and -1 where no record is
-    left. With log append time all records have the batch's, whatever the producer's base says.
+    Compaction overwrites the base timestamp with a delete horizon (KIP-534), or with -1 if no
+    record is left. With log append time all records have the batch's time, whatever the producer's
+    base.
     """
     attributes = table["attributes"]
     append_time = (attributes & LOG_APPEND_TIME_BIT) != 0

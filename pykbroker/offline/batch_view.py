@@ -1,10 +1,11 @@
 """Record batches as a table, from their headers alone: about 1 us a batch.
 
-    batches(paths, topics)   one row a record batch
-    scan_batches             the same of one split, for those who plan themselves
+    batches(paths, topics)   one row per record batch
+    scan_batches             the same for one split, for callers that plan themselves
 
-In      log directories, as `open_log` takes them; a log that is written to is read to its end now.
-Out     what the headers claim: checksums are not looked at.
+In      log directories, as for `open_log`; a log that is being written to is read to its current
+        end.
+Out     the contents of headers: checksums are not verified.
 """
 
 from __future__ import annotations
@@ -99,10 +100,10 @@ def batches(
     *,
     partitions: Collection[int] | None = None,
 ) -> Any:
-    """One row for every record batch, control batches too; columns of BATCH_SCHEMA.
+    """Return one row for every record batch, including control batches; columns of BATCH_SCHEMA.
 
-    `base_timestamp_ms` is the time of the first record, null where the header does not tell it:
-    in batches with a delete horizon, which stands in its place, and in those without records.
+    `base_timestamp_ms` is the time of the first record, null where the header does not contain it:
+    in batches with a delete horizon, which replaces it, and in those without records.
     """
     selection = view_selection(paths, topics, partitions)
 
@@ -116,14 +117,14 @@ def batches(
 def scan_batches(
     split: Split, mode: str = DROPMALFORMED, on_corruption: OnCorruption | None = None
 ) -> Iterator[Any]:
-    """The batches of a split that overlap its offsets, as record batches of BATCH_SCHEMA.
+    """Yield the batches of a split that overlap its offsets, as record batches of BATCH_SCHEMA.
 
-    Checksums are not looked at. Where no batch is: CorruptSegment with FAILFAST, else it is stepped
-    over, and `on_corruption` told.
+    Checksums are not verified. Bytes that are not a batch raise CorruptSegment with FAILFAST;
+    otherwise they are skipped and passed to `on_corruption`.
 
-    Whole batches, however few of their records are wanted. Of times: those that may reach the
-    start, and whose first record is before the end, if that is known. What is planned for
-    committed records has no batches of aborted transactions; markers stay.
+    Rows are whole batches, however few of their records are selected. With time bounds, they are
+    the batches that may reach the start and whose first record is before the end, if that is known.
+    A plan for committed records has no batches of aborted transactions; markers are kept.
     """
     for _, rows in scan_parts(split, mode, on_corruption):
         yield rows
@@ -216,7 +217,7 @@ def _batch_rows(opened: SegmentFile, split: Split, run: HeaderRun) -> Any:
 
 
 def _control_types(opened: SegmentFile, run: HeaderRun) -> Any:
-    """The type of each control batch, from its first record; null for the others."""
+    """Return the type of each control batch, from its first record; null for the others."""
     positions, table, _ = run
     control = np.flatnonzero((table["attributes"] & CONTROL_BIT) != 0)
     names: list[str | None] = [None] * positions.size

@@ -1,10 +1,10 @@
-"""Where every record of many batches begins.
+"""Finds the start of every record in many batches.
 
-A record's length is in front of it, so the records of one batch can only be found one after the
-other; but all batches are walked in lock-step: one numpy look-up moves a lane of every batch to its
-next record. Batches with many more records than the others (or few and big ones) are first cut into
-lanes by guessing: a zero byte (a record's attributes) is taken for a record when it and the next
-one carry neighbouring offset deltas.
+A record's length precedes it, so the records of one batch can only be found one after another; but
+all batches are walked in lock-step: one numpy look-up moves a lane of every batch to its next
+record. Batches with many more records than the others (or few large ones) are first cut into lanes
+by guessing: a zero byte (a record's attributes) is assumed to be in a record if it and the next one
+have consecutive offset deltas.
 
 Invariants
     Every lane must land exactly where the next lane, or the next batch, begins. By induction from
@@ -45,9 +45,9 @@ FIRST_WIDE: Final = 65
 def find_records(
     area: bytearray, words: Words, starts: Integers, ends: Integers, counts: Integers
 ) -> Found:
-    """All records of the batches at [starts, ends), in order; counts are all > 0.
+    """Return all records of the batches at [starts, ends), in order; counts are all > 0.
 
-    Doubt when the lengths of the records do not fit the batches.
+    Raises Doubt if the lengths of the records do not fit the batches.
     """
     lane_records = max(_LANE_RECORDS, int(counts.sum()) // _WANTED_LANES)
     if int(counts.max()) >= 2 * lane_records:
@@ -139,7 +139,7 @@ def _store_lanes(
 
 
 def _walk(area: bytearray, position: int, end: int, count: int) -> list[int]:
-    """The records of one batch, one after the other."""
+    """Return the records of one batch, one after another."""
     found: list[int] = []
     try:
         for _ in range(count):

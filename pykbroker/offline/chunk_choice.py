@@ -1,4 +1,4 @@
-"""Which batches of a chunk are decoded, and what is wrong with the others.
+"""Selects the batches of a chunk to decode, and determines what is wrong with the others.
 
 Invariants
     Every batch that is asked for is checked before it is believed: its checksum, its header, its
@@ -126,7 +126,7 @@ class ChunkChoice:
         return table
 
     def wanted(self, aborted: AbortedByProducer | None) -> Integers:
-        """Indices of the batches to decode; `aborted`: None where there are none."""
+        """Return the indices of the batches to decode; `aborted`: None if there are none."""
         table = self._chunk.table
         wanted = self._asked_for & ((table["attributes"] & CONTROL_BIT) == 0)
         if self._split.start_timestamp_ms is not None:

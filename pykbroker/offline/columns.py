@@ -1,10 +1,11 @@
-"""The columns of a table of records: names, types, and what each needs to be known of a record.
+"""The columns of a record table: names, types, and which parts of a record each needs.
 
-    key value topic partition offset timestamp timestampType headers   as Spark's Kafka source has
-    batch_base_offset ... timestamp_ms                                 where a record lies, and how
+    key value topic partition offset timestamp timestampType headers   as in Spark's Kafka source
+    batch_base_offset ... timestamp_ms                                 location and encoding of a
+    record
 
-All columns may be null as far as the schema says. `timestamp` is in UTC with microseconds; a
-timestamp too large for that is null there, and whole in `timestamp_ms`.
+All columns are nullable in the schema. `timestamp` is in UTC with microseconds; a timestamp too
+large for that is null there, but present in `timestamp_ms`.
 """
 
 from __future__ import annotations
@@ -64,7 +65,9 @@ FIELD_COLUMNS: Final = frozenset({"key", "value", "key_size", "value_size", "hea
 
 
 def schema_of(columns: Iterable[str]) -> Any:
-    """The Arrow schema of these columns; UnknownColumn names the first that does not exist."""
+    """Return the Arrow schema of these columns; raises UnknownColumn for the
+    first that does not exist.
+    """
     names = tuple(columns)
     for name in names:
         if name not in ALL_COLUMNS:
@@ -72,5 +75,7 @@ def schema_of(columns: Iterable[str]) -> Any:
                 f"unknown column {name!r}; the columns are {', '.join(ALL_COLUMNS)}"
             )
     if not names or len(set(names)) < len(names):
-        raise UnknownColumn(f"columns must be named, each once: {', '.join(names) or 'none'}")
+        raise UnknownColumn(
+            f"columns must be named without duplicates: {', '.join(names) or 'none'}"
+        )
     return pa.schema([(name, ALL_COLUMNS[name]) for name in names])

@@ -7,8 +7,8 @@ State   two buffers, reused for every chunk: fresh memory costs more (page fault
 In      a Split and ReadOptions. Out: Arrow record batches; faults go to the reporter.
 Invariants
     The rows and the faults are those of the plain decoder, in the same order.
-    Memory: a chunk, what it decompresses to (a few MiB more than the largest batch may have), and
-    what is being handed out. A length that lies allocates nothing beyond the file.
+    Memory: a chunk, its decompressed contents (a few MiB more than the maximum batch size), and the
+    rows being returned. A wrong length never allocates more than the file.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ del _block
 
 
 def read_fast(split: Split, options: ReadOptions, reporter: FaultReporter) -> Iterator[Any]:
-    """The rows of a split as record batches."""
+    """Yield the rows of a split as record batches."""
     for part, opened in open_parts(split):
         reporter.split = part
         with opened:
@@ -56,7 +56,7 @@ def read_fast(split: Split, options: ReadOptions, reporter: FaultReporter) -> It
 
 
 class _FastReader:
-    """Reads one split; see the module."""
+    """Reads one split."""
 
     def __init__(
         self, opened: SegmentFile, split: Split, options: ReadOptions, reporter: FaultReporter
@@ -104,7 +104,7 @@ class _FastReader:
             self.reporter.report(self.position, 0, reason)
 
     def _base_at(self, position: int, used: int, filled: int) -> int | None:
-        """The base offset of the batch behind a chunk."""
+        """Return the base offset of the batch after a chunk."""
         head = bytes(self.buffer[used : min(filled, used + RECORD_BATCH_OVERHEAD)])
         if len(head) < RECORD_BATCH_OVERHEAD and position < self.end:
             size = min(RECORD_BATCH_OVERHEAD, self.end - position)
@@ -112,7 +112,9 @@ class _FastReader:
         return base_behind(head, self.end - position)
 
     def _obstacle(self, position: int, filled: int) -> int:
-        """No whole batch in the buffer: make room for a big one, or step over what is none."""
+        """Handle a buffer without a complete batch: make room for a large
+        one, or skip bytes that are not one.
+        """
         head = bytes(self.buffer[: min(filled, RECORD_BATCH_OVERHEAD)])
         size, fault = framing_fault(head, self.end - position)
         if fault is None and filled == min(self.wanted, len(self.buffer) - PADDING_BYTES):
@@ -127,13 +129,13 @@ class _FastReader:
         return following
 
     def _resume(self, position: int) -> int:
-        """Where the next batch is, when the one at `position` does not tell."""
+        """Return the position of the next batch, if the one at `position` does not reveal it."""
         return self.known.after(position, self.end, self.order.last + 1)
 
     # -- which batches --------------------------------------------------------------------------
 
     def _decode_chunk(self, chunk: Chunk, behind: int | None) -> Iterator[Any]:
-        """Runs of sound batches, and between them the faults, in the order of the file."""
+        """Yield runs of intact batches, and the faults between them, in file order."""
         choice = self._choose(chunk, behind)
         wanted, faults = choice.wanted(self.aborted), choice.faults
         start = 0
@@ -162,7 +164,7 @@ class _FastReader:
     # -- records --------------------------------------------------------------------------------
 
     def _decode_run(self, chunk: Chunk, indices: Integers) -> Iterator[Any]:
-        """Sound batches of one chunk, decompressed in groups of a few MiB."""
+        """Decode intact batches of one chunk, decompressed in groups of a few MiB."""
         if not indices.size:
             return
         if not (self.needs_times or self.needs_fields) and self._is_dense(chunk, indices):
@@ -294,7 +296,7 @@ class _FastReader:
         return keep
 
     def _build_plain(self, chunk: Chunk, index: int) -> Any:
-        """One batch by the plain decoder: its rows, or its fault."""
+        """Decode one batch with the plain decoder: its rows, or its fault."""
         header = header_at(chunk.table, index)
         position = chunk.at + int(chunk.positions[index])
         batch = chunk.batch(index)

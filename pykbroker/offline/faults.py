@@ -1,7 +1,7 @@
-"""What can be wrong with a log directory, or with what was asked of it; always one clear line.
+"""The errors of reading log directories; each message is one line.
 
-Invariant   No message shows who asks (`user:password@`) or with which options (`?name=value`), of
-            any URI in it: they may be secrets.
+Invariant   No message shows the credentials (`user:password@`) or options (`?name=value`) of a URI,
+            because they may be secret.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _VALUE: Final = re.compile(r"=[^&]+?(?=[,;:.'\")\]]*(?:&|$))")
 
 
 def without_secrets(text: str) -> str:
-    """A text with `***` in place of what may be secret in its URIs."""
+    """Return a text with `***` in place of possible secrets in its URIs."""
     text = _USER.sub("***@", text)
     return _OPTIONS.sub(_without_values, text)
 
@@ -27,38 +27,38 @@ def _without_values(uri: re.Match[str]) -> str:
 
 
 class OfflineError(ValueError):
-    """Base of everything that reading log directories refuses."""
+    """Base class of the errors of reading log directories."""
 
     def __init__(self, message: str = "") -> None:
         super().__init__(without_secrets(message))
 
 
 class NotALogDirectory(OfflineError):
-    """A path that is neither a log directory nor the directory of a partition."""
+    """A path is neither a log directory nor the directory of a partition."""
 
 
 class UnknownTopic(OfflineError):
-    """A topic or partition that none of the log directories holds."""
+    """A topic or partition is in none of the log directories."""
 
 
 class BadOption(OfflineError):
-    """A value that an option does not have, or options that exclude each other."""
+    """An option has an invalid value, or options exclude each other."""
 
 
 class UnknownColumn(BadOption):
-    """A column that does not exist."""
+    """A column does not exist."""
 
 
 class OffsetsGone(OfflineError):
-    """Offsets that were asked for and are not there any more, or not yet."""
+    """Requested offsets no longer exist, or do not exist yet."""
 
 
 class SegmentGone(OffsetsGone):
-    """A segment that was planned, and since then was taken by retention or compaction."""
+    """A planned segment was deleted by retention or compaction in the meantime."""
 
 
 class CorruptSegment(OfflineError):
-    """Bytes of a segment that are no record batches: the file, the position, the reason.
+    """Bytes of a segment are not a record batch; names the file, the position and the reason.
 
     `path` is whole, with whatever secrets it has.
     """

@@ -1,8 +1,8 @@
-"""What a check of log directories finds: one Finding, or row of FINDING_SCHEMA, a fault.
+"""The findings of a check of log directories: one Finding, or row of FINDING_SCHEMA, per fault.
 
 error     a reader or a broker would serve something wrong, or stop
-warning   a broker would mend it
-note      right in a log that is compacted, or written to at this moment
+warning   a broker would repair it
+note      normal in a log that is compacted or being written to
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ NOTE: Final = "note"
 
 
 class Finding(NamedTuple):
-    """Something that is not as it should be; `position` is in the file at `path`."""
+    """One fault; `position` is in the file at `path`."""
 
     severity: str
     check: str

@@ -1,10 +1,11 @@
-"""Where a partition's log ends right now: beyond that nothing is read, whatever is appended later.
+"""Determines where a partition's log ends now: nothing is read beyond that,
+whatever is appended later.
 
-The last segment may be written to at this very moment, or have been when its writer was killed. A
-batch that is not whole, or whose checksum is wrong, is its end if nothing sound follows: the last
-batch of a live log is half written for a while. Zeros (a preallocated file, or one that grew before
-a crash) are the end too. Everywhere else the same bytes are corruption, and are left to the reader;
-so they are below the high watermark that the node has written down: that was acknowledged.
+The last segment may be in the middle of a write, or its writer may have been killed during one. An
+incomplete batch, or one with a wrong checksum, is the end if nothing intact follows: the last batch
+of a live log is incomplete for a while. Zeros (a preallocated file, or one that grew before a
+crash) are also the end. Everywhere else the same bytes are corruption, which the reader handles; so
+they are below the checkpointed high watermark, because those records were acknowledged.
 """
 
 from __future__ import annotations
@@ -48,14 +49,14 @@ _FRAME: Final = struct.Struct(">8xi4xb").unpack_from
 
 
 class FrozenEnd(NamedTuple):
-    """End of the last segment: position, and the offset of the next record."""
+    """The end of the last segment: position, and the offset of the next record."""
 
     position: int
     next_offset: int
 
 
 def freeze(files: PartitionFiles) -> FrozenEnd:
-    """The end of a partition's last segment; (0, log start offset) when it has none."""
+    """Return the end of a partition's last segment; (0, log start offset) if it has none."""
     if not files.segments:
         return FrozenEnd(0, files.log_start_offset)
     with open_file(files.segments[-1].path) as opened:
@@ -83,7 +84,7 @@ def open_listed(segment: SegmentFiles, end: int) -> SegmentFile:
 
 
 def _freeze_segment(opened: SegmentFile, segment: SegmentFiles, acknowledged: int) -> FrozenEnd:
-    """The end of one segment, found from its index."""
+    """Find the end of one segment from its index."""
     end = opened.size
     position = _start(opened, segment, end)
     next_offset = segment.base_offset
@@ -212,13 +213,15 @@ def _start(opened: SegmentFile, segment: SegmentFiles, end: int) -> int:
 
 
 def _is_old_message(opened: SegmentFile, position: int, size: int) -> bool:
-    """Whether a message of magic 0 or 1 has a right checksum: a torn header looks like one."""
+    """Return whether a message of magic 0 or 1 has a valid checksum: a torn
+    header looks like one.
+    """
     message = opened.read(size, position)
     return len(message) == size and zlib.crc32(message[MAGIC_AT:]) == _CRC(message)[0]
 
 
 def _is_end(opened: SegmentFile, position: int, end: int) -> bool:
-    """Whether what stands from here on is a batch that is not whole, or zeros, or both."""
+    """Return whether only an incomplete batch, zeros, or both follow."""
     if _is_zeros(opened, position + MAGIC_AT, end):
         return True  # half a header at most
     head = opened.read(RECORD_BATCH_OVERHEAD, position)

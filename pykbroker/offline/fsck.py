@@ -1,10 +1,10 @@
-"""`fsck`: everything that does not fit together in log directories, one row a finding.
+"""`fsck`: finds inconsistencies in log directories, one row per finding.
 
     batches           framing, checksum, codec, records: every record is decoded
-    all others        what headers, indexes and small files say: see partition_check.py
+    all others        headers, indexes and small files: see partition_check.py
 
-In      log directories, as `open_log` takes them.
-Out     a pyarrow table of FINDING_SCHEMA, partition by partition. No row: nothing is wrong.
+In      log directories, as for `open_log`.
+Out     a pyarrow table of FINDING_SCHEMA, partition by partition. No rows: nothing is wrong.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ def fsck(
     partitions: Collection[int] | None = None,
     notes: bool = False,
 ) -> Any:
-    """All findings of (some topics of) log directories.
+    """Return all findings in (some topics of) log directories.
 
-    `notes`: also what is right in a log that is compacted, or written to at this moment.
+    `notes`: also reports what is normal in a log that is compacted or being written to.
     """
     selection = Selection(
         names_of(paths) or (), names_of(topics), partitions=numbers_of(partitions)
@@ -64,12 +64,12 @@ def fsck(
 
 
 def _findings(files: PartitionFiles) -> list[Finding]:
-    """Each once: several checks may meet a file that cannot be read."""
+    """Yield each finding once: several checks may encounter the same unreadable file."""
     return list(dict.fromkeys(structure_findings(files) + _checked(_unreadable, files)))
 
 
 def structure_findings(files: PartitionFiles) -> list[Finding]:
-    """What headers, indexes and small files say that is not so: all but what decoding finds."""
+    """Yield the findings in headers, indexes and small files: everything that needs no decoding."""
     checks = (_wrong_files, _changed, _misfits)
     return [finding for check in checks for finding in _checked(check, files)]
 
@@ -89,7 +89,9 @@ def _checked(
 
 
 def unreadable_file(fault: OSError, place: str) -> Finding:
-    """The file that an error names, else the place that was read."""
+    """Return the finding for an unreadable file: the one named in the error, or
+    the one being read.
+    """
     path = fault.filename or place
     return Finding(ERROR, "files", path, None, None, f"cannot be read: {fault}")
 
@@ -99,7 +101,7 @@ def _misfits(files: PartitionFiles) -> Iterator[Finding]:
 
 
 def _wrong_files(files: PartitionFiles) -> Iterator[Finding]:
-    """What is no file, or cannot be parsed."""
+    """Yield findings for entries that are not files or cannot be parsed."""
     for fault in files.faults:
         yield Finding(ERROR, "files", fault.path, None, None, fault.reason)
     path = join(files.directory, LEADER_EPOCH_CHECKPOINT)
@@ -110,14 +112,14 @@ def _wrong_files(files: PartitionFiles) -> Iterator[Finding]:
 
 
 def _changed(files: PartitionFiles) -> Iterator[Finding]:
-    """A segment of a snapshot that is not what it was."""
+    """Yield findings for segments of a snapshot that have changed."""
     changed = changed_segment(files)
     if changed is not None:
         yield Finding(ERROR, "files", changed[0], None, None, changed[1])
 
 
 def _unreadable(files: PartitionFiles) -> Iterator[Finding]:
-    """The batches that cannot be read."""
+    """Yield the batches that cannot be read."""
     noted: list[Corruption] = []
     for segment, end in frozen_segments(files, freeze(files)):
         split = Split(

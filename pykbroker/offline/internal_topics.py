@@ -1,14 +1,14 @@
-"""Kafka's own topics as tables: what the brokers wrote there, decoded.
+"""Kafka's internal topics as decoded tables.
 
     consumer_offsets(paths)     __consumer_offsets: commits, members, groups of every kind
     transaction_state(paths)    __transaction_state
     cluster_metadata(paths)     __cluster_metadata: the records of the controller
 
-Every row has its place (partition, offset, timestamp), the record's type by Kafka's name, the
-columns that people ask for, and the whole record as JSON (as Apache's tools print it).
+Every row has its location (partition, offset, timestamp), Kafka's name of the record type, the
+commonly used columns, and the whole record as JSON (as Apache's tools print it).
 
-What cannot be decoded is a row too: `fault` says why, everything decoded is null. `records_of` does
-the same for record batches that come from anywhere (a Spark worker).
+A record that cannot be decoded is also a row: `fault` has the reason, and all decoded columns are
+null. `records_of` does the same for record batches from elsewhere (a Spark worker).
 """
 
 from __future__ import annotations
@@ -95,25 +95,25 @@ _SCHEMAS: Final = {
 
 
 def consumer_offsets(paths: Names, **options: Any) -> Any:
-    """All committed records of `__consumer_offsets` (CONSUMER_OFFSETS_SCHEMA).
+    """Return all committed records of `__consumer_offsets` (CONSUMER_OFFSETS_SCHEMA).
 
-    Options as of `open_log`; `isolation` is read_committed by default: offsets that were committed
-    in a transaction that was aborted are not the group's.
+    Options as for `open_log`; `isolation` is read_committed by default, because offsets committed
+    in an aborted transaction do not count.
     """
     return _table(CONSUMER_OFFSETS, paths, options)
 
 
 def transaction_state(paths: Names, **options: Any) -> Any:
-    """All records of `__transaction_state` (TRANSACTION_STATE_SCHEMA)."""
+    """Return all records of `__transaction_state` (TRANSACTION_STATE_SCHEMA)."""
     return _table(TRANSACTION_STATE, paths, options)
 
 
 def cluster_metadata(paths: Names, **options: Any) -> Any:
-    """All records of `__cluster_metadata` (CLUSTER_METADATA_SCHEMA).
+    """Return all records of `__cluster_metadata` (CLUSTER_METADATA_SCHEMA).
 
-    Where the log does not begin at offset 0, the newest snapshot that it continues comes first
-    (`source` is snapshot; its records are numbered from 0), unless a later start is asked for. What
-    is corrupt in it is in no side table: see `mode`.
+    If the log does not begin at offset 0, the records of the snapshot that it continues come first
+    (`source` is snapshot; they are numbered from 0), unless a later start is requested. Corrupt
+    parts of the snapshot are not in the side table: see `mode`.
     """
     scan = open_log(paths, CLUSTER_METADATA, columns=_COLUMNS, **options)
     low, high = options.get("start_timestamp_ms"), options.get("end_timestamp_ms")

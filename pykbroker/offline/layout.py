@@ -1,13 +1,13 @@
-"""Log directories as they lie on disk: which partitions, and what is known of all of them.
+"""The layout of log directories on disk: their partitions and checkpoints.
 
     <log directory>/
       meta.properties, *-offset-checkpoint           of the whole directory
       <topic>-<partition>/                           see partition_listing.py
 
-Left alone: directories `-delete`, `-future`, `-stray`.
+Ignored: directories `-delete`, `-future`, `-stray`.
 
 In      paths or URIs of log directories, or of single partitions.
-Out     PartitionFiles, sorted by topic and partition, each partition once: of several replicas the
+Out     PartitionFiles, sorted by topic and partition, each partition once: of several replicas, the
         one that reaches furthest.
 """
 
@@ -55,7 +55,7 @@ class LogDirectoryFiles:
 
 
 def parse_partition(name: str) -> TopicPartition | None:
-    """Topic and partition of a directory's name; None for every other directory."""
+    """Parse topic and partition from a directory's name; None for other directories."""
     match = _PARTITION.fullmatch(name)
     if match is None or int(match[2]) > _MAX_PARTITION:
         return None
@@ -63,10 +63,10 @@ def parse_partition(name: str) -> TopicPartition | None:
 
 
 def read_log_directory(path: str) -> LogDirectoryFiles:
-    """List a log directory; NotALogDirectory names what is there instead."""
+    """List a log directory; raises NotALogDirectory, which says what is there instead."""
     listed = list_directory(path)
     if listed is None:
-        raise NotALogDirectory(f"{path} is no directory")
+        raise NotALogDirectory(f"{path} is not a directory")
     files, directories, odd = listed
     names = [*directories, *odd]
     partitions = tuple(name for name in sorted(names) if parse_partition(name) is not None)
@@ -75,7 +75,7 @@ def read_log_directory(path: str) -> LogDirectoryFiles:
     ):
         shown = ", ".join([*names, *files][:5]) or "nothing"
         raise NotALogDirectory(
-            f"{path} is no log directory: it has neither {META_PROPERTIES} nor a directory "
+            f"{path} is not a log directory: it has neither {META_PROPERTIES} nor a directory "
             f"named <topic>-<partition> with segments in it, but {shown}"
         )
     return _directory_of(path, partitions, listed)
@@ -103,7 +103,7 @@ def _directory_of(path: str, partitions: tuple[str, ...], listed: Listing) -> Lo
 
 
 def find_partitions(paths: Iterable[str]) -> list[TopicPartition]:
-    """The partitions of all log directories, without looking into them."""
+    """Return the partitions of all log directories, without reading them."""
     return sorted(_places(paths))
 
 
@@ -125,7 +125,7 @@ def _places(paths: Iterable[str]) -> dict[TopicPartition, list[tuple[str, LogDir
 
 
 def is_partition(path: str) -> bool:
-    """Whether it is the directory of one partition, and of no log directory of that name."""
+    """Return whether it is the directory of one partition, not a log directory with such a name."""
     return parse_partition(split_name(path)[1]) is not None and holds_segments(path)
 
 
@@ -135,9 +135,9 @@ def read_partitions(
     *,
     may_be_faulty: bool = False,
 ) -> list[PartitionFiles]:
-    """All (or the wanted) partitions with their segments.
+    """Return all (or the selected) partitions with their segments.
 
-    OfflineError for one that has faults in the way of reading, unless it `may_be_faulty`.
+    Raises OfflineError for one with faults that prevent reading, unless `may_be_faulty`.
     """
     places = _places(paths)
     chosen = sorted(places) if wanted is None else sorted(set(wanted) & places.keys())

@@ -1,4 +1,4 @@
-"""What one reading left out: all of it is counted, as much is kept as a side table may hold.
+"""The batches skipped by one read: all are counted, and the side table keeps a limited number.
 
 State   counts, and at most MAX_CORRUPTIONS rows with MAX_RAW_TOTAL raw bytes. Rows behind these
         bytes are kept without theirs.
@@ -12,7 +12,7 @@ from pykbroker.offline.split import MAX_CORRUPTIONS, MAX_RAW_TOTAL, Corruption
 
 
 class LeftOut:
-    """Corrupt batches, noted as they are met."""
+    """Corrupt batches, recorded as they are encountered."""
 
     def __init__(self) -> None:
         self.kept: list[Corruption] = []
@@ -26,7 +26,7 @@ class LeftOut:
         return sum(each.size_bytes for each in self.kept)
 
     def note(self, corruption: Corruption) -> None:
-        """One more batch."""
+        """Record a batch."""
         self.batches += 1
         self.bytes += corruption.size_bytes
         if len(self.kept) >= MAX_CORRUPTIONS:

@@ -1,9 +1,8 @@
-"""Whether the offsets of batches that follow each other in a segment can be right.
+"""Checks whether the offsets of consecutive batches in a segment are plausible.
 
-The checksum of a batch does not cover its base offset. What gives a changed one away is where the
-segment begins and ends, and its neighbours: offsets ascend. Without this a batch whose base offset
-was changed would be left out silently, as one that is not asked for, or be handed out under wrong
-offsets.
+The checksum of a batch does not cover its base offset. An altered one is detected by the bounds of
+the segment and by its neighbours: offsets ascend. Without this check a batch with an altered base
+offset would be skipped silently as not selected, or returned with wrong offsets.
 
 State   the last offset of the last batch that fitted.
 In      base and last offsets in the order of the file, of batches with possible headers, and the

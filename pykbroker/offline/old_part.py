@@ -1,7 +1,7 @@
-"""The part of a segment with messages of magic 0 and 1, which stand before batches of magic 2.
+"""The part of a segment with messages of magic 0 and 1, which precede batches of magic 2.
 
-Kafka before 0.11 wrote them; logs that it began may hold them still. They are read one by one, by
-both decoders alike: a hundred times slower than what came later.
+Kafka before 0.11 wrote them, and logs from that time may still contain them. Both decoders read
+them one by one, a hundred times slower than batches of magic 2.
 
 In      an open segment file, positions. Out: messages with their records, or what is wrong there.
 Invariants

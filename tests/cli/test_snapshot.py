@@ -37,7 +37,7 @@ def test_refusals_are_one_line(run: Run, tmp_path: Path) -> None:
     arguments = ["--log-dirs", str(tmp_path / "nowhere"), "--target", str(tmp_path / "taken")]
     done = run("snapshot", "create", *arguments)
     assert done.code == 1
-    assert done.err.strip() == f"{tmp_path}/nowhere is no directory"
+    assert done.err.strip() == f"{tmp_path}/nowhere is not a directory"
 
 
 def test_that_nothing_could_be_linked_is_told(

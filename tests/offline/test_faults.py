@@ -18,7 +18,7 @@ SHOWN = "s3://***@bucket/my logs/t-0?scheme=***&secret_key=***"
 @pytest.mark.parametrize("kind", [OfflineError, NotALogDirectory, BadOption, OffsetsGone])
 @pytest.mark.parametrize(
     "message",
-    ["{} is no directory", "no topic in {}, {}; there are none", "gone: '{}'", "see {}.", "{}", ""],
+    ["{} is not a directory", "no topic in {}, {}; there are none", "gone: '{}'", "see {}.", "{}", ""],
 )
 def test_messages_show_no_secrets(kind: type[OfflineError], message: str):
     fault = kind(message.replace("{}", URI))
@@ -42,9 +42,9 @@ def test_an_option_of_spark():
 @pytest.mark.parametrize(
     "text",
     [
-        "/logs/a@b?x=1 is no directory",
+        "/logs/a@b?x=1 is not a directory",
         "file:///logs/a@b?x=1",
-        "s3://bucket/a@b/t-0 is no directory",
+        "s3://bucket/a@b/t-0 is not a directory",
         "user@host: is it a=b?",
     ],
 )

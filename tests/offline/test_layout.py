@@ -83,5 +83,5 @@ def test_a_partition_by_a_relative_path(path: str, tmp_path: Path, monkeypatch: 
 def test_an_empty_log_directory_is_one(tmp_path: Path):
     (tmp_path / "meta.properties").write_text("version=1\n")
     assert read_partitions([str(tmp_path)]) == []
-    with pytest.raises(NotALogDirectory, match="is no directory"):
+    with pytest.raises(NotALogDirectory, match="is not a directory"):
         read_partitions([str(tmp_path / "nowhere")])

@@ -78,5 +78,5 @@ def test_what_is_no_log_directory(bucket: str, tmp_path: Path):
     uri = upload(bucket, tmp_path, "photos")
     with pytest.raises(NotALogDirectory, match=r"but photo.png"):
         open_log(uri)
-    with pytest.raises(NotALogDirectory, match="is no directory"):
+    with pytest.raises(NotALogDirectory, match="is not a directory"):
         open_log(bucket.format("nowhere"))

@@ -137,7 +137,7 @@ def test_what_is_not_there_is_named(
 
 def test_a_path_that_is_no_log_directory(spark: Any, tmp_path: Path) -> None:
     (tmp_path / "readme.txt").write_text("x")
-    with pytest.raises(Exception, match="is no log directory"):
+    with pytest.raises(Exception, match="is not a log directory"):
         load(spark, tmp_path).count()
 
 
