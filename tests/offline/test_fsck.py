@@ -113,7 +113,7 @@ def test_indexes_that_lie(log: Path):
         "entry 0: no batch begins at 17",
     )
     assert kinds[1][0] == "time index"
-    assert "but up to there it is" in str(kinds[1][1])
+    assert "but the largest up to there is" in str(kinds[1][1])
     assert len(kinds) == 2
 
 

@@ -175,7 +175,7 @@ def test_refusals(logs: str, tmp_path: Path):
         open_log(logs, mode="SOMETIMES")
     with pytest.raises(BadOption, match="isolation must be one of"):
         open_log(logs, isolation="serializable")
-    with pytest.raises(NotALogDirectory, match="no directory"):
+    with pytest.raises(NotALogDirectory, match="not a directory"):
         open_log(logs + "/meta.properties")
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / "photo.png").write_bytes(b"")
