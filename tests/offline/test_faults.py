@@ -18,7 +18,7 @@ SHOWN = "s3://***@bucket/my logs/t-0?scheme=***&secret_key=***"
 @pytest.mark.parametrize("kind", [OfflineError, NotALogDirectory, BadOption, OffsetsGone])
 @pytest.mark.parametrize(
     "message",
-    ["{} is not a directory", "no topic in {}, {}; there are none", "gone: '{}'", "see {}.", "{}", ""],
+    ["{} is no directory", "no topic in {}, {}; there are none", "gone: '{}'", "see {}.", "{}", ""],
 )
 def test_messages_show_no_secrets(kind: type[OfflineError], message: str):
     fault = kind(message.replace("{}", URI))

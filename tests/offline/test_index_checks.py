@@ -53,7 +53,7 @@ def test_offset_index(tmp_path: Path, entries: list[tuple[int, int]], expected: 
     [
         ([(50, 9), (90, 19)], []),
         ([(90, 29)], []),
-        ([(70, 29)], ["entry 0: 70, but up to there it is 90"]),
+        ([(70, 29)], ["entry 0: 70, but the largest up to there is 90"]),
         ([(90, 40)], ["entry 0: no batch holds offset 1040"]),
         ([(90, 19), (50, 9)], ["entry 1: it does not ascend"]),
     ],
