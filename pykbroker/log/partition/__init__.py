@@ -1,1 +1,3 @@
-"""The log of one partition: appending, reading, look-ups, retention (`partition_log.py` first)."""
+"""The log of one partition: appending, reading, look-ups, retention (start with
+`partition_log.py`).
+"""

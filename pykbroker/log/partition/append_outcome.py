@@ -1,4 +1,4 @@
-"""Who appends to a log, and what became of it."""
+"""The origin and the outcome of an append."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pykbroker.log.validation.validation_rules import CLIENT, COORDINATOR, REPLI
 
 
 class AppendOrigin(IntEnum):
-    """Who appends, and so what is checked."""
+    """The origin of an append, which determines the checks."""
 
     CLIENT = CLIENT
     COORDINATOR = COORDINATOR
@@ -17,7 +17,7 @@ class AppendOrigin(IntEnum):
 
 
 class AppendOutcome:
-    """What became of one append; `error` is a Kafka error code, 0 when queued or a duplicate."""
+    """The outcome of one append; `error` is a Kafka error code, 0 if queued or a duplicate."""
 
     __slots__ = (
         "base_offset",

@@ -1,13 +1,13 @@
-"""The batches that were appended in this turn, until one write puts them into the log.
+"""The batches appended in this turn, until one write puts them into the log.
 
-    add      queued: the checks of later batches see it already
-    write    one writev, then the log end offset moves
-    roll     what is queued is written, the next batch begins a segment
+    add      queues a batch; the checks of later batches already see it
+    write    one writev, after which the log end offset moves
+    roll     writes the queued batches; the next batch begins a segment
 
-State: the queued bytes, where their batches stand in the log, what they did to their producers.
+State: the queued bytes, the places of their batches in the log, their producer updates.
 In:    batches with their offsets assigned. Out: LogDirFailure.
-Invariants: a failed write takes back exactly what was queued, from the file and from the producers;
-       after a failure of the disk nothing is written any more.
+Invariants: a failed write undoes exactly what was queued, in the file and in the producer state;
+       after a disk failure nothing more is written.
 Source: Kafka's UnifiedLog.append and roll, LogSegment.shouldRoll.
 """
 
@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 
 class AppendQueue:
-    """See the module."""
+    """The batches appended in this turn."""
 
     __slots__ = (
         "_batches",
@@ -80,9 +80,9 @@ class AppendQueue:
         *,
         joins_last: bool = False,
     ) -> None:
-        """Queue the batch that is to stand at `place`, and apply what it does to its producer.
+        """Queue the batch for `place`, and apply its producer update.
 
-        `part` is its bytes; with `joins_last` those of the batch queued before it as well.
+        `part` contains its bytes; with `joins_last` also those of the batch queued before it.
         """
         if update is not None:
             self._producers.apply(update)
@@ -96,9 +96,10 @@ class AppendQueue:
         self.next_offset = place[1] + 1
 
     def must_roll(self, size: int, last_offset: int, max_timestamp: int, now_ms: int) -> bool:
-        """Whether a batch of `size` bytes must begin a segment; what is queued counts as written.
+        """Return whether a batch of `size` bytes must begin a segment; queued
+        batches count as written.
 
-        LogDirFailure, KafkaError: the active segment had to be opened for that.
+        Raises LogDirFailure or KafkaError if opening the active segment for this fails.
         """
         segment = self._local.active
         filled = segment.size + self._size_bytes
@@ -117,8 +118,8 @@ class AppendQueue:
         return waited_ms > self._roll_ms - segment.roll_jitter_ms
 
     def _first_timestamp(self, segment: Segment) -> int:
-        """The largest timestamp of the first batch of a segment that was not asked for it yet."""
-        if not segment.size:  # all that it holds is still queued
+        """Return the largest timestamp of the first batch of a segment."""
+        if not segment.size:  # all of its batches are still queued
             return self._batches[0][2]
         self._local.guarded("opening a segment", segment.make_writable)
         first = segment.first_timestamp
@@ -126,7 +127,9 @@ class AppendQueue:
         return first
 
     def restart_at(self, offset: int) -> None:
-        """The log was cut, or begins anew: the next batch gets this offset. Nothing is queued."""
+        """Continue at this offset, after a truncation or a restart of the log.
+        Nothing is queued.
+        """
         self.next_offset = offset
 
     # -- writing --------------------------------------------------------------------------------
@@ -134,7 +137,7 @@ class AppendQueue:
     def write(self) -> None:
         """Write what is queued with one writev, then move the log end offset.
 
-        LogDirFailure: what was queued is cut back, and nothing of it will ever be read.
+        On LogDirFailure the queued batches are discarded, and none of them will ever be read.
         """
         batches = self._batches
         if not batches:
@@ -170,7 +173,7 @@ class AppendQueue:
             self._flusher.flush()
 
     def _take_back(self) -> None:
-        """Forget what is queued: the log, in memory, ends where it ended before."""
+        """Discard what is queued, so that the log in memory ends where it ended before."""
         for update in reversed(self._updates):
             self._producers.undo(update)
         self._parts = []
@@ -180,7 +183,7 @@ class AppendQueue:
         self.next_offset = self._local.log_end_offset
 
     def _cut_back(self) -> None:
-        """Cut off, as far as the disk lets us, what a failed write left in the files."""
+        """Remove, as far as the disk allows, what a failed write left in the files."""
         local = self._local
         with contextlib.suppress(OSError, CorruptSegment, CorruptIndex):
             local.active.cut_back()
@@ -201,7 +204,7 @@ class AppendQueue:
             old.become_inactive()
             self._flusher.note_roll(old)
             segment = local.new_segment(base, now_ms)
-            # The snapshot stands at the new base offset, which may be ahead of the log end.
+            # The snapshot is at the new base offset, which may be ahead of the log end.
             self._producers.map_end_offset = base
             local.snapshots.take()
         _log.debug("%s: rolled new log segment at offset %d", local.topic_partition, base)

@@ -1,7 +1,7 @@
-"""One fsync of a log up to an offset, apart from the log: a thread may do the waiting.
+"""One fsync of a log up to an offset, separate from the log, so that a thread can wait for it.
 
-LogFlusher prepares it (index entries written back), anyone runs it, LogFlusher completes it; only
-then does the recovery point move (UnifiedLog.flush).
+LogFlusher prepares it (index entries are written back), any thread runs it, LogFlusher completes
+it; only then does the recovery point move (UnifiedLog.flush).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class FlushJob:
-    """`run` blocks and raises OSError; `LogFlusher.complete` comes after it."""
+    """One flush. `run` blocks and raises OSError; call `LogFlusher.complete` after it."""
 
     __slots__ = (
         "_directories",
@@ -43,8 +43,9 @@ class FlushJob:
         with_parent: bool = True,
         without_indexes_of: Segment | None = None,
     ) -> None:
-        """`is_new`: the directory's own name is not durable either. Without the parent, the caller
-        syncs the log directory itself (a clean stop)."""
+        """`is_new`: the directory's own name is not durable yet. Without the parent, the caller
+        syncs the log directory itself (clean shutdown).
+        """
         self._local = local
         self.offset = offset
         self.truncations = local.truncations
@@ -59,7 +60,7 @@ class FlushJob:
             self._paths.append(snapshot)
         self._directories: list[str] = []
         if any(segment.base_offset >= recovery_point for segment in segments):
-            # A segment made since the last flush: its name must be durable too.
+            # A segment created since the last flush, whose name must be made durable.
             self._directories.append(local.directory)
         if is_new:
             metadata = f"{local.directory}/{PARTITION_METADATA}"
@@ -71,7 +72,7 @@ class FlushJob:
 
     @property
     def log_directory(self) -> str:
-        """The log directory whose disk this is about."""
+        """The log directory, to which a disk failure applies."""
         return self._local.log_directory
 
     def run(self) -> None:
@@ -85,7 +86,7 @@ class FlushJob:
             skip_missing(self._files.sync_dir, directory)
 
     def _write_epochs(self, content: bytes) -> None:
-        """As Files.replace_file, but the directory is synced once for everything."""
+        """Like Files.replace_file, but the directory is synced only once for everything."""
         temporary = f"{self._epochs_path}.tmp"
         self._files.write_file(temporary, content, sync=True)
         self._files.rename(temporary, self._epochs_path)
@@ -94,7 +95,7 @@ class FlushJob:
 
 
 def has_content(files: Files, path: str) -> bool:
-    """An index without entries need not be on disk: a missing or zeroed one is the same."""
+    """Return whether the index has entries: an empty one need not be on disk."""
     try:
         return files.size(path) > 0
     except FileNotFoundError:
@@ -102,7 +103,7 @@ def has_content(files: Files, path: str) -> bool:
 
 
 def skip_missing(call: Callable[..., None], *arguments: object) -> None:
-    """What was deleted or renamed away meanwhile needs no sync."""
+    """Ignore files that were deleted or renamed in the meantime, which need no sync."""
     try:
         call(*arguments)
     except FileNotFoundError:

@@ -1,8 +1,8 @@
-"""Holes that a power failure leaves: the end of a closed segment is lost, the next one is not.
+"""Holes left by a power failure: the end of a closed segment is lost, but the next one is not.
 
-A log is opened with such a hole as it is (`recovery/log_loader.py` tells of it): what stands behind
-it may be all that is left of acknowledged records. A replica that has a leader has no such need: it
-cuts its log at the hole, and fetches what was lost as well as what comes behind.
+A log is opened with such a hole (`recovery/log_loader.py` reports it), because the records after it
+may be the only copies of acknowledged records. A replica with a leader does not need them: it
+truncates its log at the hole, and fetches the lost records and those after them.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ BEHIND_EVERYTHING = 1 << 63
 
 
 def first_hole(log: PartitionLog) -> int | None:
-    """Where the first hole behind the recovery point begins; None when there is none.
+    """Return where the first hole after the recovery point begins; None if there is none.
 
-    Not of compacted logs, which have gaps. What was flushed has no holes: it is not looked at.
+    Compacted logs, which have gaps, are not checked. Flushed data has no holes and is not checked.
     """
     if log.config.compact:
         return None

@@ -1,11 +1,10 @@
-"""Which leader epoch began at which offset: the partition's `leader-epoch-checkpoint`.
+"""The start offsets of leader epochs: the partition's `leader-epoch-checkpoint`.
 
 State   (epoch, start offset) pairs, both strictly ascending.
-In      epochs of appended batches, truncations at either end, questions of followers.
-Out     answers; True from a mutator when the checkpoint file has to be written again.
-Invariants
-    An epoch's records lie from its start offset up to the start offset of the next epoch, the
-    latest epoch's up to the log's end.
+In      epochs of appended batches, truncations at either end, queries of followers.
+Out     answers; a mutator returns True if the checkpoint file has to be rewritten. Invariants An
+    epoch's records are between its start offset and that of the next epoch; those of the latest
+    epoch reach to the log's end.
 
 The file (checkpoints.py): version 0, the number of entries, then `epoch start_offset` a line.
 Source: Kafka's LeaderEpochFileCache.java; KIP-101, KIP-279.
@@ -23,7 +22,7 @@ UNDEFINED_OFFSET = -1
 
 
 class LeaderEpochs:
-    """The leader epochs of one log; see the module's docstring."""
+    """The leader epochs of one log."""
 
     __slots__ = ("_epochs", "_starts")
 
@@ -35,7 +34,7 @@ class LeaderEpochs:
 
     @classmethod
     def from_bytes(cls, payload: bytes, name: str) -> LeaderEpochs:
-        """Read a checkpoint; CorruptCheckpoint names the line that is wrong."""
+        """Read a checkpoint; raises CorruptCheckpoint, which names the wrong line."""
         return cls(parse_leader_epochs(payload, name))
 
     def to_bytes(self) -> bytes:
@@ -55,7 +54,7 @@ class LeaderEpochs:
         return (self._epochs[0], self._starts[0]) if self._epochs else None
 
     def assign(self, epoch: int, start_offset: int) -> bool:
-        """`epoch` has records from `start_offset` on; contradicting entries go."""
+        """Record that `epoch` has records from `start_offset` on; remove contradicting entries."""
         if epoch < 0 or start_offset < 0:
             raise ValueError(f"leader epoch {epoch} at offset {start_offset}")
         epochs = self._epochs
@@ -70,7 +69,7 @@ class LeaderEpochs:
         return True
 
     def end_offset_for(self, epoch: int, log_end_offset: int) -> tuple[int, int]:
-        """(the largest known epoch not above `epoch`, where it ends); (-1, -1) when not known.
+        """Return (the largest known epoch not above `epoch`, its end); (-1, -1) if unknown.
 
         An epoch older than all known ones ends where the oldest known one begins.
         """
@@ -85,17 +84,17 @@ class LeaderEpochs:
         return (epoch if higher == 0 else epochs[higher - 1]), self._starts[higher]
 
     def epoch_for_offset(self, offset: int) -> int | None:
-        """The epoch in which `offset` was written; None before the first one known."""
+        """Return the epoch in which `offset` was written; None before the first known one."""
         index = bisect_right(self._starts, offset)
         return self._epochs[index - 1] if index else None
 
     def next_epoch(self, epoch: int) -> int | None:
-        """The smallest known epoch above `epoch`."""
+        """Return the smallest known epoch above `epoch`."""
         index = bisect_right(self._epochs, epoch)
         return self._epochs[index] if index < len(self._epochs) else None
 
     def truncate_from_end(self, end_offset: int) -> bool:
-        """Forget epochs that begin at or behind `end_offset`."""
+        """Remove epochs that begin at or after `end_offset`."""
         changed = False
         while end_offset >= 0 and self._starts and self._starts[-1] >= end_offset:
             self._epochs.pop()
@@ -104,7 +103,7 @@ class LeaderEpochs:
         return changed
 
     def truncate_from_start(self, start_offset: int) -> bool:
-        """Forget epochs that ended before `start_offset`; the one that holds it begins there."""
+        """Remove epochs that ended before `start_offset`; the one that contains it begins there."""
         index = bisect_right(self._starts, start_offset)
         if index == 0 or (index == 1 and self._starts[0] == start_offset):
             return False

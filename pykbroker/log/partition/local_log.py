@@ -1,9 +1,9 @@
-"""What a partition's log has on its disk: segments, producer snapshots, leader epochs.
+"""The on-disk part of a partition's log: segments, producer snapshots, leader epochs.
 
 State: the segments and which of them is active, the log's written extent (`log_start_offset`,
        `log_end_offset`), the files beside the segments, whether the disk has failed.
-In:    segments to add and remove, a new name of the directory; faults that readers and writers met.
-Out:   LogDirFailure for an error of the disk, KafkaError(CORRUPT_MESSAGE) for damaged bytes.
+In:    segments to add and remove, a new directory name; faults encountered by readers and writers.
+Out:   LogDirFailure for disk errors, KafkaError(CORRUPT_MESSAGE) for damaged bytes.
 Invariants: there is always an active segment, the last one; offsets below `log_start_offset` and
        from `log_end_offset` on are not served; a log whose disk failed stays offline.
 Source: Kafka's LocalLog.java.
@@ -41,8 +41,9 @@ MOST_FAULTS_LOGGED = 1000
 
 
 class LocalLog:
-    """See the module. The other parts of a log read it; PartitionLog and AppendQueue move its
-    offsets."""
+    """The on-disk part of a log. The other parts read it; PartitionLog and
+    AppendQueue move its offsets.
+    """
 
     __slots__ = (
         "_logged",
@@ -113,7 +114,7 @@ class LocalLog:
     # -- segments -------------------------------------------------------------------------------
 
     def new_segment(self, base_offset: int, now_ms: int) -> Segment:
-        """Add a segment, which is the active one from now on. OSError."""
+        """Add a segment, which becomes the active one. Raises OSError."""
         jitter_ms = min(self.config.segment_jitter_ms, self.config.segment_ms)
         drawn_ms = self.jitter(jitter_ms) if self.jitter is not None and jitter_ms > 0 else 0
         segment = Segment.create(
@@ -129,7 +130,7 @@ class LocalLog:
         return segment
 
     def remove_segment(self, segment: Segment, *, with_snapshot: bool = True) -> None:
-        """Out of the list; its files and snapshot renamed, and unlinked after their delay."""
+        """Remove a segment; its files and snapshot are renamed, and deleted after the delay."""
         self.segments.remove(segment)
         segment.release()
         segment.change_suffix("", DELETED_SUFFIX)
@@ -141,20 +142,21 @@ class LocalLog:
         self.chores.delete_later(paths, self.config.file_delete_delay_ms)
 
     def cut_segments(self, offset: int, now_ms: int) -> None:
-        """Cut every batch that holds an offset >= `offset`; there is a segment that begins at or
-        below it. OSError."""
+        """Cut every batch that contains an offset >= `offset`; some segment
+        begins at or below it. Raises OSError.
+        """
         for segment in self.segments.above(offset):
             self.remove_segment(segment)
         self.active = self.segments.last
         self.active.truncate_to(offset, now_ms)
 
     def end_at(self, offset: int) -> None:
-        """What was at or behind `offset` has been cut off."""
+        """Move the end after everything from `offset` on was cut off."""
         self.truncations += 1
         self.log_end_offset = offset
 
     def release(self) -> None:
-        """Give descriptors and index memory back without writing."""
+        """Release descriptors and index memory without writing."""
         for segment in self.segments:
             segment.release()
 
@@ -173,13 +175,15 @@ class LocalLog:
     # -- faults ---------------------------------------------------------------------------------
 
     def failure(self, action: str, error: OSError) -> LogDirFailure:
-        """Take the log offline; the exception for the caller to raise."""
+        """Take the log offline; return the exception for the caller to raise."""
         self.is_offline = True
         self.files.may_wait = True  # a look-up that was tried without waiting has its answer
         return LogDirFailure(self.log_directory, f"{action} {self.topic_partition}", error)
 
     def corrupt(self, fault: Exception) -> KafkaError:
-        """One line for each damaged place, however often a client asks for it."""
+        """Return the error for damage; each damaged place is logged once,
+        however often clients read it.
+        """
         if str(fault) not in self._logged and len(self._logged) < MOST_FAULTS_LOGGED:
             self._logged += (str(fault),)
             _log.error("%s: %s", self.topic_partition, fault)
@@ -187,7 +191,7 @@ class LocalLog:
 
     @contextlib.contextmanager
     def guard(self, action: str) -> Iterator[None]:
-        """An error of the disk takes the log directory offline."""
+        """Take the log directory offline on a disk error in the block."""
         try:
             yield
         except OSError as error:
@@ -196,10 +200,10 @@ class LocalLog:
             raise self.corrupt(fault) from fault
 
     def guarded(self, action: str, call: Callable[..., ResultT], *arguments: object) -> ResultT:
-        """Return what `call` returns; its faults are those of `guard`.
+        """Return the result of `call`; faults are handled as by `guard`.
 
-        An index that turns out to be garbage is rebuilt, the torn end of a closed segment is left
-        out, and the call is repeated.
+        A corrupt index is rebuilt, the torn end of a closed segment is skipped, and the call is
+        repeated.
         """
         repairs = 0
         while True:
@@ -216,7 +220,7 @@ class LocalLog:
             repairs += 1
 
     def _is_repaired(self, fault: CorruptIndex | CorruptSegment) -> bool:
-        """Whether the call that met the fault should be repeated."""
+        """Return whether the call that encountered the fault should be repeated."""
         if isinstance(fault, CorruptSegment):
             return self._leave_out_torn_end(fault)
         self._rebuild_index(fault)
@@ -224,7 +228,7 @@ class LocalLog:
 
     def _rebuild_index(self, fault: CorruptIndex) -> None:
         _log.warning("%s: %s; rebuilding the indexes", self.topic_partition, fault)
-        self.files.may_wait = True  # half an index is none
+        self.files.may_wait = True  # an incomplete index is useless
         for segment in self.segments:
             if fault.path == segment.txn_index.path:
                 rebuild_transaction_index(
@@ -233,13 +237,13 @@ class LocalLog:
             elif fault.path in segment.paths():
                 try:
                     rebuild_indexes(segment)
-                except CorruptSegment as damage:  # a reader that gets there meets it
+                except CorruptSegment as damage:  # a reader that gets there encounters it
                     _log.error("%s: %s: not indexed from there on", self.topic_partition, damage)
 
     def _leave_out_torn_end(self, fault: CorruptSegment) -> bool:
-        """A closed segment that was cut short: what is left of its last batch helps nobody.
+        """Skip the remainder of the last batch of a closed segment that was cut short.
 
-        The log goes on with the next segment, as in Kafka; the file stays as it is.
+        The log continues with the next segment, as in Kafka; the file is not changed.
         """
         for segment in self.segments:
             if segment.file.path == fault.path and segment is not self.active:

@@ -3,8 +3,8 @@
     append_as_leader ->   check_plain, queue_plain: where there is nothing special
                      else validate, what is known of the producer, queued
 
-State: the rules that batches are checked by. What is queued is the AppendQueue's.
-In:    batches (views of received frames stay views). Out: AppendOutcome; LogDirFailure when the
+State: the validation rules. Queued batches are in the AppendQueue.
+In:    batches (views of received frames stay views). Out: AppendOutcome; LogDirFailure if the
        segment had to roll and that failed.
 Invariants: batches queued in a turn see each other (sequence checks, offsets).
 """
@@ -52,7 +52,7 @@ PlainBatch: TypeAlias = tuple[int, int, ProducerUpdate | None]
 
 
 class LogAppender:
-    """See the module."""
+    """The appending part of a log."""
 
     __slots__ = ("_epochs", "_flusher", "_local", "_producers", "_queue", "_rules")
 
@@ -107,7 +107,7 @@ class LogAppender:
                     duplicate = self._producers.find_duplicate(header)
                     if duplicate is not None:
                         if self._local.log_end_offset >= self._flusher.due_offset:
-                            self._flusher.flush()  # a kill came between its write and its sync
+                            self._flusher.flush()  # killed between its write and its sync
                         return AppendOutcome(
                             duplicate.first_offset,
                             duplicate.last_offset,
@@ -133,10 +133,10 @@ class LogAppender:
         return AppendOutcome(base_offset, last_offset, checked.log_append_time, queued=True)
 
     def check_plain(self, records: memoryview, leader_epoch: int, now_ms: int) -> PlainBatch | None:
-        """Look whether `queue_plain` may have a client's batch; None: it wants a closer look.
+        """Check whether `queue_plain` can take a client's batch; None if it needs full validation.
 
-        That is so of a batch that is not plain (plain_batch.py) or not its producer's next one, and
-        where an append has more to do than to queue it: roll, open a segment, begin an epoch.
+        That is the case for a batch that is not plain (plain_batch.py) or not its producer's next
+        one, and if the append has to do more than queue it: roll, open a segment, begin an epoch.
         """
         local = self._local
         queue = self._queue
@@ -158,7 +158,7 @@ class LogAppender:
         return None if update is None else (delta, max_timestamp, update)
 
     def queue_plain(self, records: memoryview, plain: PlainBatch, leader_epoch: int) -> int:
-        """Queue the batch that `check_plain` has just looked at; its base offset."""
+        """Queue the batch that `check_plain` has just checked; return its base offset."""
         delta, max_timestamp, update = plain
         batch = bytearray(records) if records.readonly else records
         base_offset = self._queue.next_offset
@@ -170,20 +170,20 @@ class LogAppender:
     # -- checks beforehand ----------------------------------------------------------------------
 
     def is_heavy(self, attributes: int, size_bytes: int) -> bool:
-        """Whether a client's batch should be given to `validate` in a thread first."""
+        """Return whether a client's batch should first be passed to `validate` in a thread."""
         return self._rules.is_heavy(attributes, size_bytes)
 
     def validate(self, records: Buffer, now_ms: int) -> ValidationOutcome:
-        """Check a client's batch and make it fit, for `append_as_leader`.
+        """Check a client's batch and adapt it, for `append_as_leader`.
 
-        It touches nothing of the log: any thread may call it.
+        It does not access the log, so any thread may call it.
         """
         return validate(records, self._rules, now_ms, CLIENT)
 
     def validate_light(
         self, records: Buffer, attributes: int, now_ms: int
     ) -> ValidationOutcome | None:
-        """As `validate`, for the event loop; None when the batch holds too much for that."""
+        """Like `validate`, for the event loop; None if the batch is too large for that."""
         limit = self._rules.light_bytes(attributes)
         try:
             return validate(records, self._rules, now_ms, CLIENT, limit)
@@ -223,12 +223,12 @@ class LogAppender:
 
     def _queue_replicated(self, view: memoryview, batches: list[tuple[int, BatchHeader]]) -> None:
         queue = self._queue
-        run_start = run_end = -1  # batches that lie side by side are one part of the writev
+        run_start = run_end = -1  # adjacent batches are one part of the writev
         for position, header in batches:
             size = header.batch_length + LOG_OVERHEAD
             end = position + size
             batch = view[position:end]
-            # Where an old compressed message begins is not known, only that it goes on from here.
+            # The start of an old compressed message is unknown; it only continues from here.
             base_offset = header.base_offset if header.magic == MAGIC_V2 else queue.next_offset
             self._roll_if_due(size, base_offset, header.last_offset, header.max_timestamp)
             if header.partition_leader_epoch != self._epochs.latest_epoch:
@@ -247,7 +247,7 @@ class LogAppender:
     # -- both -----------------------------------------------------------------------------------
 
     def _verify(self, header: BatchHeader) -> None:
-        """Tell the verifications of transactions of a batch that is about to be queued."""
+        """Pass a batch that is about to be queued to the verifications of transactions."""
         if header.attributes & TRANSACTIONAL_BIT:
             self._producers.verifications.note_append(header)
 
@@ -259,7 +259,9 @@ class LogAppender:
             self._queue.roll(now_ms, base_offset)
 
     def assign_epoch_start(self, leader_epoch: int, start_offset: int) -> None:
-        """The log has batches of `leader_epoch`, if it is a new one, from `start_offset` on."""
+        """Record that the log has batches of `leader_epoch`, if it is new, from
+        `start_offset` on.
+        """
         latest = self._epochs.latest_epoch
         if leader_epoch > (-1 if latest is None else latest):
             with self._local.guard("writing the leader epoch checkpoint"):

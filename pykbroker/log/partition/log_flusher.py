@@ -1,9 +1,9 @@
-"""What of a log is on its disk for sure: the recovery point, and the flushes that move it.
+"""The durable part of a log: the recovery point, and the flushes that move it.
 
-State: the recovery point, the closed segments that no flush has synced since they were closed.
-In:    offsets to flush to, segments that were closed, jobs that were run. Out: FlushJobs.
+State: the recovery point, and the closed segments that have not been synced since.
+In:    offsets to flush to, closed segments, completed jobs. Out: FlushJobs.
 Invariants: everything below the recovery point survives a power failure; it never passes the log
-       end; a job that ran while the log was cut moves nothing.
+       end; a job that ran while the log was truncated moves nothing.
 Source: Kafka's UnifiedLog.flush, LocalLog.markFlushed.
 """
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class LogFlusher:
-    """See the module. A log that rolls leaves its flusher to the housekeeping, as a chore."""
+    """Flushes a log. After a roll the housekeeping driver runs the flush, as a chore."""
 
     __slots__ = (
         "_closed_unsynced",
@@ -54,18 +54,18 @@ class LogFlusher:
         return self._local.is_offline
 
     def note_roll(self, closed: Segment) -> None:
-        """The active segment was closed: the housekeeping will flush it."""
+        """Record that the active segment was closed; the housekeeping driver will flush it."""
         self._closed_unsynced += (closed,)
         self._local.chores.rolled(self)
 
     def end_at(self, offset: int) -> None:
-        """The log was cut at `offset`."""
+        """Lower the recovery point after the log was truncated at `offset`."""
         self._move_recovery_point(min(self.recovery_point, offset))
 
     # -- in parts, the waiting elsewhere --------------------------------------------------------
 
     def prepare(self, offset: int, *, active_indexes: bool = True) -> FlushJob | None:
-        """What must be fsynced so that the recovery point may move to `offset`; run it anywhere.
+        """Return the job that must run, in any thread, before the recovery point moves to `offset`.
 
         With active_indexes False the indexes of the active segment stay as they are: for a log
         whose last segment is always indexed again after a crash.
@@ -80,11 +80,13 @@ class LogFlusher:
         return self._job(offset, segments, None if active_indexes else self._local.active)
 
     def prepare_closed(self) -> FlushJob | None:
-        """As `prepare`, of the closed segments alone."""
+        """Like `prepare`, for the closed segments only."""
         return self.prepare(self._local.active.base_offset)
 
     def prepare_close(self, *, with_parent: bool) -> FlushJob | None:
-        """Close the active segment and sync all; without the parent the caller syncs that."""
+        """Return the job that closes the active segment and syncs everything; without the parent
+        the caller syncs that.
+        """
         local = self._local
         changed = self._take_unsynced(local.log_end_offset)
         active = local.active
@@ -97,19 +99,19 @@ class LogFlusher:
         return self._job(local.log_end_offset, changed, with_parent=with_parent)
 
     def complete(self, job: FlushJob, now_ms: int | None = None) -> None:
-        """The job ran: move the recovery point, unless the log was truncated under it."""
+        """Move the recovery point after a job, unless the log was truncated meanwhile."""
         if job.truncations == self._local.truncations and not self._local.is_offline:
             self.mark_flushed(job.offset, now_ms)
 
     def mark_flushed(self, offset: int, now_ms: int | None = None) -> None:
-        """Everything below `offset` is synced."""
+        """Record that everything below `offset` is synced."""
         offset = min(offset, self._local.log_end_offset)
         if offset > self.recovery_point:
             self._move_recovery_point(offset)
             self.last_flush_ms = self._local.now_ms if now_ms is None else now_ms
 
     def _take_unsynced(self, offset: int) -> list[Segment]:
-        """The segments that the flush up to `offset` must sync."""
+        """Return the segments that the flush up to `offset` must sync."""
         segments = self._local.segments
         found = {id(s): s for s in self._closed_unsynced if s in segments}
         self._closed_unsynced = ()
@@ -140,7 +142,7 @@ class LogFlusher:
     # -- here and now ---------------------------------------------------------------------------
 
     def flush(self, now_ms: int | None = None) -> None:
-        """fsync up to the log end. Blocks; LogDirFailure."""
+        """Fsync up to the log end. It blocks; raises LogDirFailure."""
         job = self.prepare(self._local.log_end_offset)
         if job is not None:
             with self._local.guard("flushing"):

@@ -1,6 +1,6 @@
 """Reading a partition's log: slices by offset, records by time, positions.
 
-State: what threads have found for look-ups that must not wait (record_lookup.py).
+State: the results of threads for look-ups that must not wait (record_lookup.py).
 In:    offsets, byte bounds, timestamps. Out: ReadOutcome with a FileSlice, FoundOffset; OSError,
        CorruptSegment, CorruptIndex, CorruptBatch, which `LocalLog.guarded` turns into answers.
 Invariant: nothing at or above the bound that the caller gives is ever in a slice.
@@ -23,7 +23,7 @@ LEAST_READ_BYTES = 1024
 
 
 class LogReader:
-    """See the module."""
+    """The reading part of a log."""
 
     __slots__ = ("_local", "looked_up")
 
@@ -99,7 +99,9 @@ class LogReader:
         return found[:first_size] if min_one_batch and first_size <= wanted else None
 
     def _position_of_bound(self, segment: Segment, max_offset: int) -> int:
-        """Where the batch that holds max_offset begins in the segment (its size: not in it)."""
+        """Return where the batch that contains max_offset begins in the
+        segment (its size: not in it).
+        """
         local = self._local
         if segment is not local.active:
             following = local.segments.higher(segment.base_offset)
@@ -126,9 +128,9 @@ class LogReader:
         return first.size - start + inner + end
 
     def offset_for_timestamp(self, timestamp: int) -> FoundOffset | None:
-        """The first record with a timestamp >= the given one, at record precision."""
+        """Return the first record with a timestamp >= the given one, at record precision."""
         return lookup.offset_for_timestamp(self._local, timestamp, self.looked_up)
 
     def offset_of_max_timestamp(self) -> FoundOffset | None:
-        """The first record of the earliest segment that has the largest timestamp."""
+        """Return the first record of the earliest segment that has the largest timestamp."""
         return lookup.offset_of_max_timestamp(self._local, self.looked_up)

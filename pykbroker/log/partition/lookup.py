@@ -12,7 +12,7 @@ from pykbroker.protocol.record_batch import BatchHeader
 def offset_for_timestamp(
     local: LocalLog, timestamp: int, looked_up: LookedUp
 ) -> FoundOffset | None:
-    """In the first segment whose largest timestamp reaches the wanted one (UnifiedLog)."""
+    """Search the first segment whose largest timestamp reaches the requested one (UnifiedLog)."""
     for segment in local.segments:
         if segment.largest_timestamp().timestamp >= timestamp:
             return find_in_segment(local, segment, timestamp, local.log_start_offset, looked_up)
@@ -22,7 +22,7 @@ def offset_for_timestamp(
 def find_in_segment(
     local: LocalLog, segment: Segment, timestamp: int, start_offset: int, looked_up: LookedUp
 ) -> FoundOffset | None:
-    """The first record from start_offset on with a timestamp >= the wanted one."""
+    """Return the first record from start_offset on with a timestamp >= the requested one."""
     entry = segment.time_index.lookup(timestamp)
     position = max(segment.position_of_time_entry(*entry), segment.position_of_entry(start_offset))
     for place, header in segment.headers_from(position):
@@ -49,7 +49,7 @@ def _first_record(
 
 
 def offset_of_max_timestamp(local: LocalLog, looked_up: LookedUp) -> FoundOffset | None:
-    """The earliest segment with the largest timestamp of all."""
+    """Search the earliest segment with the largest timestamp of all."""
     latest = local.segments.first
     for segment in local.segments:
         if segment.largest_timestamp().timestamp > latest.largest_timestamp().timestamp:
@@ -68,7 +68,7 @@ def offset_of_max_timestamp(local: LocalLog, looked_up: LookedUp) -> FoundOffset
 def aborted_transactions(
     local: LocalLog, start_offset: int, end_offset: int
 ) -> list[tuple[int, int]]:
-    """(producer id, first offset) in the order of first offsets, of [start_offset, end_offset)."""
+    """Return (producer id, first offset) of [start_offset, end_offset), ordered by first offset."""
     found: list[tuple[int, int]] = []
     segment = local.segments.floor(start_offset)
     while segment is not None:
@@ -84,8 +84,9 @@ def aborted_transactions(
 def aborted_in_slice(
     local: LocalLog, start_offset: int, outcome: ReadOutcome
 ) -> list[tuple[int, int]]:
-    """Those that touch what was read. Where nothing was aborted, no batch is looked at for it:
-    the one behind the slice may not be in the page cache."""
+    """Return the transactions that overlap what was read. If nothing was aborted, no batch is read:
+    the one after the slice may not be in the page cache.
+    """
     segment = local.segments.floor(start_offset)
     while segment is not None and segment.txn_index.is_empty:
         segment = local.segments.higher(segment.base_offset)
@@ -95,7 +96,9 @@ def aborted_in_slice(
 
 
 def upper_bound_offset(local: LocalLog, outcome: ReadOutcome) -> int:
-    """From the offset index, without reading the slice (LocalLog.addAbortedTransactions)."""
+    """Return an upper bound from the offset index, without reading the slice
+    (LocalLog.addAbortedTransactions).
+    """
     segment = local.segments.floor(outcome.segment_base_offset)
     if segment is None or outcome.size == 0:
         return local.log_end_offset

@@ -5,21 +5,22 @@
       ----+--------------------+------------------------+----------------+
           |  on disk for sure  |  written, not synced   | queued         |
 
-A log is composed of parts, each with state of its own; none knows the log, or a part below it:
+A log is composed of parts with separate state; none knows the log, or a part above it:
 
     LogAppender   checks batches         -> AppendQueue, LogFlusher, LocalLog
-    AppendQueue   what a turn appended   -> LogFlusher, LocalLog
+    AppendQueue   a turn's appends        -> LogFlusher, LocalLog
     LogFlusher    the recovery point     -> LocalLog
     LogReader     slices and look-ups    -> LocalLog
-    LocalLog      segments, written offsets, the files beside them, faults of the disk
+    LocalLog      segments, written offsets, the files beside them, disk faults
 
-Here is what the log is to others, and what takes more than one part: cutting, retention, closing.
+This module has the log's interface, and what involves several parts: truncation, retention,
+closing.
 
 In:    batches to append (views of received frames stay views), offsets to read, truncate, delete.
 Out:   AppendOutcome, ReadOutcome with a FileSlice; KafkaError for an offset out of range;
        LogDirFailure when the disk failed.
-Invariants: offsets only grow; readers never see past log_end_offset; a failed write takes back
-       exactly what was queued; every append of a turn is one writev (one more for each roll).
+Invariants: offsets only grow; readers never see past log_end_offset; a failed write undoes exactly
+       what was queued; every append of a turn is one writev (one more for each roll).
 Source: Kafka's UnifiedLog.java and LocalLog.java.
 """
 
@@ -61,7 +62,7 @@ _log = logging.getLogger(__name__)
 
 
 class PartitionLog:
-    """See the module. Made by recovery.open_log and by LogManager."""
+    """The log of one partition. Created by recovery.open_log and LogManager."""
 
     __slots__ = (
         "appender",
@@ -209,12 +210,12 @@ class PartitionLog:
         checked: ValidationOutcome | None = None,
         guard: VerificationGuard | None = None,
     ) -> AppendOutcome:
-        """Validate, assign offsets, check the producer, queue. Faults of the client are outcomes.
+        """Validate, assign offsets, check the producer, queue. Client errors
+        are returned as outcomes.
 
-        `records` is patched in place where it is writable. `checked` is what `validate` said of
-        them, when it was asked before. `transaction_version` and `guard`: see
-        `ProducerStateManager.prepare`. May write what is queued already, when a segment must roll
-        first: LogDirFailure then.
+        `records` is patched in place if it is writable. `checked` is the result of an earlier
+        `validate`. `transaction_version` and `guard`: see `ProducerStateManager.prepare`. If a
+        segment must roll first, the queued batches are written, which may raise LogDirFailure.
         """
         return self.appender.append_as_leader(
             records, leader_epoch, now_ms, origin, transaction_version, checked, guard
@@ -225,18 +226,18 @@ class PartitionLog:
     ) -> AppendOutcome:
         """Queue batches whose offsets the leader assigned.
 
-        Batches of a higher leader epoch than the replica's own are left out (KAFKA-18723).
+        Batches of a higher leader epoch than the replica's are skipped (KAFKA-18723).
         """
         return self.appender.append_as_follower(records, now_ms, leader_epoch)
 
     def assign_epoch_start(self, leader_epoch: int, start_offset: int) -> None:
-        """This replica became the leader in `leader_epoch`, with its log ending at start_offset."""
+        """Record that this replica leads in `leader_epoch`, its log ending at start_offset."""
         self.appender.assign_epoch_start(leader_epoch, start_offset)
 
     def write_pending(self) -> None:
         """Write what is queued with one writev, then move the log end offset.
 
-        LogDirFailure: what was queued is cut back, and nothing of it will ever be read.
+        On LogDirFailure the queued batches are discarded, and will never be read.
         """
         self.queue.write()
 
@@ -249,10 +250,10 @@ class PartitionLog:
     def read(
         self, offset: int, max_bytes: int, max_offset: int, min_one_batch: bool = True
     ) -> ReadOutcome:
-        """The batches of one segment from the one that holds `offset` on, below `max_offset`.
+        """Return the batches of one segment from `offset` on, below `max_offset`.
 
-        The last batch of the slice may be cut off by max_bytes, as Kafka does it; the first one is
-        whole if min_one_batch (KIP-74). KafkaError(OFFSET_OUT_OF_RANGE) outside the log.
+        The last batch of the slice may be cut off by max_bytes, as in Kafka; the first one is
+        complete if min_one_batch (KIP-74). Raises KafkaError(OFFSET_OUT_OF_RANGE) outside the log.
         """
         local = self.local
         if offset < local.log_start_offset or offset > local.log_end_offset:
@@ -271,58 +272,58 @@ class PartitionLog:
         min_one_batch: bool,
         committed_only: bool,
     ) -> Buffer | None:
-        """The bytes of what `read` finds, where that is little and at hand; None: call `read`.
+        """Return the bytes that `read` would find, if few and available; None: call `read`.
 
-        At hand: from a batch on that was looked up lately, up to the log end, in the page cache.
-        What is read is read once, the size of the first batch with it. With `committed_only`,
-        None as well where aborted transactions may have to be told of.
+        Available means: from a recently looked-up batch up to the log end, in the page cache. A
+        single read gets the bytes and the size of the first batch. With `committed_only`, also None
+        if aborted transactions may have to be reported.
         """
         return self.reader.read_small(offset, max_bytes, max_offset, min_one_batch, committed_only)
 
     def bytes_between(self, offset: int, end_offset: int) -> int:
-        """Bytes of the batches from the one that holds `offset` up to `end_offset`."""
+        """Return the size of the batches from that of `offset` up to `end_offset`."""
         if end_offset <= offset:
             return 0
         return self.local.guarded("reading", self.reader.bytes_between, offset, end_offset)
 
     def offset_for_timestamp(self, timestamp: int) -> FoundOffset | None:
-        """The first record with a timestamp >= the given one, at record precision."""
+        """Return the first record with a timestamp >= the given one, at record precision."""
         return self.local.guarded("looking up", self.reader.offset_for_timestamp, timestamp)
 
     def offset_of_max_timestamp(self) -> FoundOffset | None:
-        """The first record with the largest timestamp of all."""
+        """Return the first record with the largest timestamp of all."""
         return self.local.guarded("looking up", self.reader.offset_of_max_timestamp)
 
     def aborted_transactions(self, start_offset: int, end_offset: int) -> list[tuple[int, int]]:
-        """(producer id, first offset) of the aborted transactions that touch [start, end)."""
+        """Return (producer id, first offset) of aborted transactions that overlap [start, end)."""
         return self.local.guarded(
             "looking up", lookup.aborted_transactions, self.local, start_offset, end_offset
         )
 
     def aborted_in_slice(self, start_offset: int, outcome: ReadOutcome) -> list[tuple[int, int]]:
-        """(producer id, first offset) of those that touch what was read from start_offset on."""
+        """Return (producer id, first offset) of those that overlap what was read."""
         return self.local.guarded(
             "looking up", lookup.aborted_in_slice, self.local, start_offset, outcome
         )
 
     def last_stable_offset(self, high_watermark: int) -> int:
-        """The first offset that read_committed must not see yet; at most the high watermark."""
+        """The first offset not visible to read_committed; at most the high watermark."""
         first = self.producers.unstable_offset_at(high_watermark)
         if first is None or first >= high_watermark:
             return high_watermark
         return max(first, self.log_start_offset)
 
     def end_offset_for_epoch(self, leader_epoch: int) -> tuple[int, int]:
-        """(epoch, end offset) of the largest epoch <= the asked one; (-1, -1) when unknown."""
+        """Return (epoch, end offset) of the largest epoch <= `epoch`; (-1, -1) if unknown."""
         return self.leader_epochs.end_offset_for(leader_epoch, self.log_end_offset)
 
     def active_producers(self, now_ms: int) -> list[ProducerStateEntry]:
-        """Those that have not expired (DescribeProducers)."""
+        """Return the producers that have not expired (DescribeProducers)."""
         self.producers.remove_expired(now_ms)
         return self.producers.active_producers()
 
     def expire_producers(self, now_ms: int) -> None:
-        """Forget idempotent producers that were silent for producer.id.expiration.ms."""
+        """Remove idempotent producers that were silent for producer.id.expiration.ms."""
         self.producers.remove_expired(now_ms)
 
     def _out_of_range(self, offset: int) -> KafkaError:
@@ -335,7 +336,7 @@ class PartitionLog:
     # -- flushing -------------------------------------------------------------------------------
 
     def prepare_flush(self, *, active_indexes: bool = True) -> FlushJob | None:
-        """What must be fsynced so that all that was appended survives; run it anywhere.
+        """Return the job, for any thread, that makes everything appended durable.
 
         Then `complete_flush` moves the recovery point. With active_indexes False the indexes of the
         active segment stay as they are: for a log whose last segment is always indexed again after
@@ -345,22 +346,22 @@ class PartitionLog:
         return self.flusher.prepare(self.log_end_offset, active_indexes=active_indexes)
 
     def complete_flush(self, job: FlushJob, now_ms: int | None = None) -> None:
-        """The job ran: move the recovery point, unless the log was truncated under it."""
+        """Move the recovery point after a job, unless the log was truncated meanwhile."""
         self.flusher.complete(job, now_ms)
 
     def mark_flushed(self, offset: int, now_ms: int | None = None) -> None:
-        """Everything below `offset` is synced."""
+        """Record that everything below `offset` is synced."""
         self.flusher.mark_flushed(offset, now_ms)
 
     def flush(self, now_ms: int | None = None) -> None:
-        """fsync up to the log end, here and now. Blocks."""
+        """Fsync up to the log end. It blocks."""
         self.write_pending()
         self.flusher.flush(now_ms)
 
     # -- truncating and deleting ----------------------------------------------------------------
 
     def truncate_to(self, offset: int, now_ms: int | None = None) -> bool:
-        """Cut every batch that holds an offset >= `offset`; False when there is none."""
+        """Cut every batch that contains an offset >= `offset`; return False if there is none."""
         self.write_pending()
         now_ms = self.local.now_ms if now_ms is None else now_ms
         return self.local.guarded("truncating", self._truncate_to, offset, now_ms)
@@ -368,7 +369,7 @@ class PartitionLog:
     def _truncate_to(self, offset: int, now_ms: int) -> bool:
         local = self.local
         if offset >= local.log_end_offset:
-            # Even so an epoch that began at the end without records must go.
+            # Even then, an epoch that began at the end without records must be removed.
             self.leader_epochs.truncate_from_end(local.log_end_offset)
             return False
         _log.info("%s: truncating to offset %d", self.topic_partition, offset)
@@ -383,7 +384,7 @@ class PartitionLog:
         return True
 
     def truncate_fully_and_start_at(self, offset: int, now_ms: int | None = None) -> None:
-        """Throw everything away and begin again at `offset`."""
+        """Delete everything and restart at `offset`."""
         self.write_pending()
         local = self.local
         now_ms = local.now_ms if now_ms is None else now_ms
@@ -402,7 +403,7 @@ class PartitionLog:
         self.flusher.end_at(offset)
 
     def advance_log_start_offset(self, offset: int) -> bool:
-        """DeleteRecords and retention; the caller has checked it against the high watermark."""
+        """Move the log start (DeleteRecords); the caller has checked the high watermark."""
         if offset <= self.log_start_offset:
             return False
         self.local.log_start_offset = offset
@@ -413,7 +414,7 @@ class PartitionLog:
         return True
 
     def delete_old_segments(self, now_ms: int, high_watermark: int) -> int:
-        """Retention; returns how many segments it took away."""
+        """Apply retention; return how many segments were deleted."""
         self.write_pending()
         return self.local.guarded(
             "deleting old segments", self._delete_old_segments, now_ms, high_watermark
@@ -441,7 +442,7 @@ class PartitionLog:
     # -- closing and failing --------------------------------------------------------------------
 
     def close(self) -> None:
-        """Clean: queued batches written, a producer snapshot at the end, files cut, all synced."""
+        """Close cleanly: write queued batches and a producer snapshot, cut files, sync all."""
         job = self.prepare_close()
         if job is not None:
             with self.local.guard("closing"):
@@ -449,7 +450,7 @@ class PartitionLog:
         self.finish_close(job)
 
     def prepare_close(self, with_parent: bool = True) -> FlushJob | None:
-        """All of `close` but the waiting for the disk; then the job runs, then `finish_close`."""
+        """Do all of `close` but waiting for the disk; then run the job, then `finish_close`."""
         self.write_pending()
         with self.local.guard("closing"):
             self.producers.map_end_offset = self.log_end_offset
@@ -462,14 +463,14 @@ class PartitionLog:
         self.local.release()
 
     def failure(self, action: str, error: OSError) -> LogDirFailure:
-        """Take the log offline after an error of its disk; the exception for the caller to raise.
+        """Take the log offline after a disk error; return the exception for the caller to raise.
 
-        What is queued will never be written.
+        Queued batches will never be written.
         """
         return self.local.failure(action, error)
 
     def release(self) -> None:
-        """Give descriptors back without writing: the disk failed or the partition is deleted."""
+        """Release descriptors without writing: the disk failed or the partition is deleted."""
         self.local.is_offline = True
         self.chores.forget(self.flusher)
         self.local.release()
@@ -477,7 +478,7 @@ class PartitionLog:
     def move_to(self, directory: str, *, sync: bool = True) -> None:
         """Rename the partition's directory (-delete, -stray, -future).
 
-        Without sync a crash may bring the old name back: of a deleted partition that is harmless.
+        Without sync a crash may restore the old name, which is harmless for a deleted partition.
         """
         self.write_pending()
         self.local.move_to(directory, sync=sync)

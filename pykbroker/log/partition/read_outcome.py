@@ -1,4 +1,4 @@
-"""What reading a log gives."""
+"""The result of reading a log."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ class ReadOutcome:
     """Batches of one segment from the one that holds the offset on; slice None: nothing to read.
 
     `position` is in the segment that starts at `segment_base_offset`. `is_first_batch_too_large`:
-    max_bytes does not hold the first batch, and the caller did not ask for it all the same.
+    the first batch exceeds max_bytes, and the caller did not request it regardless.
     """
 
     __slots__ = ("is_first_batch_too_large", "position", "segment_base_offset", "size", "slice")

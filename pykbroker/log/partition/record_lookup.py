@@ -1,12 +1,12 @@
-"""The first record of a batch at or behind a time, for look-ups that must not take long.
+"""Finds the first record of a batch at or after a time, for look-ups that must not take long.
 
-A few kilobytes may hold a hundred megabytes once decompressed, or ten million records. Where a
-look-up must not wait (`Files.may_wait` is False: it runs on the event loop), such a batch is looked
-through by a thread: ColdRead names it, as for bytes that the page cache does not hold, and the
-look-up that is tried again finds in `looked_up` what the thread has found.
+A few kilobytes may hold a hundred megabytes once decompressed, or ten million records. If a look-up
+must not wait (`Files.may_wait` is False: it runs on the event loop), a thread searches such a
+batch: ColdRead names it, as for bytes that are not in the page cache, and the repeated look-up
+finds the thread's result in `looked_up`.
 
-State   what threads found lately, in the log's `looked_up`: by the header of the batch (which has
-        its checksum) and what was asked.
+State   recent results of threads, in the log's `looked_up`: by the header of the batch (which
+        includes its checksum) and the query.
 """
 
 from __future__ import annotations
@@ -44,8 +44,9 @@ def first_record(
     *,
     may_wait: bool,
 ) -> FoundOffset | None:
-    """The first record from start_offset on with a timestamp >= the wanted one. CorruptBatch;
-    ColdRead, unless `may_wait`, for a batch that holds much."""
+    """Return the first record from start_offset on with a timestamp >= the requested one. Raises
+    CorruptBatch; ColdRead, unless `may_wait`, for a large batch.
+    """
     if may_wait or is_light(batch, header):
         for record in stored_records(batch, header):
             if record.timestamp >= timestamp and record.offset >= start_offset:
@@ -61,7 +62,7 @@ def first_record(
 
 
 def is_light(batch: BytesLike, header: BatchHeader) -> bool:
-    """Does it hold so little that looking through it takes a few milliseconds at most?"""
+    """Return whether searching the batch takes at most a few milliseconds."""
     if len(batch) > LIGHT_DECOMPRESSED_BYTES:
         return False
     codec = header.attributes & CODEC_MASK
@@ -80,7 +81,7 @@ def is_light(batch: BytesLike, header: BatchHeader) -> bool:
 
 
 def _look_through(batch: BytesLike, header: BatchHeader, asked: Asked, looked_up: LookedUp) -> None:
-    """In a thread: find the record and leave it in `looked_up`."""
+    """Find the record, in a thread, and store it in `looked_up`."""
     found: FoundOffset | CorruptBatch | None
     try:
         found = _first_of_many(batch, header, *asked[1:])
@@ -94,7 +95,7 @@ def _look_through(batch: BytesLike, header: BatchHeader, asked: Asked, looked_up
 def _first_of_many(
     batch: BytesLike, header: BatchHeader, timestamp: int, start_offset: int
 ) -> FoundOffset | None:
-    """As `first_record`; decodes no further than to what it finds."""
+    """Like `first_record`; decodes only up to the record it finds."""
     epoch = header.partition_leader_epoch
     if header.magic != MAGIC_V2:
         for record in stored_records(batch, header):

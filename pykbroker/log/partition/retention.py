@@ -1,4 +1,4 @@
-"""Which old segments a log may give up; PartitionLog deletes them.
+"""Selects the old segments that a log may delete; PartitionLog deletes them.
 
 In:  the log, the time, the high watermark. Out: rules, and the segments that breach one.
 Invariants: only whole segments from the start go, and none with an offset at or above the high
@@ -21,9 +21,10 @@ Condition = Callable[[Segment, Segment | None], bool]
 
 
 def retention_rules(local: LocalLog, now_ms: int) -> Iterator[tuple[str, Condition]]:
-    """What each rule is called, and the rule; made only when those before it were applied.
+    """Yield the name of each rule, and the rule; each is created only after
+    the previous ones were applied.
 
-    The log start offset counts always, size and time when cleanup.policy has "delete".
+    The log start offset always counts, size and time if cleanup.policy has "delete".
     """
     yield "log start offset", start_rule(local)
     if local.config.delete:
@@ -67,9 +68,10 @@ def time_rule(local: LocalLog, now_ms: int) -> Condition:
 
 
 def largest_timestamp(segment: Segment) -> int:
-    """Of its records, or when the file was last written where they carry none.
+    """Return the largest timestamp of its records, or the file's modification
+    time if they have none.
 
-    A damaged segment gets old like any other: what its index says is believed then, as in Kafka.
+    A damaged segment ages like any other: its time is then taken from its index, as in Kafka.
     """
     try:
         largest = segment.largest_timestamp().timestamp
@@ -82,7 +84,7 @@ def largest_timestamp(segment: Segment) -> int:
 def deletable_segments(
     local: LocalLog, high_watermark: int, is_breached: Condition
 ) -> list[Segment]:
-    """The oldest segments as long as they breach the rule."""
+    """Yield the oldest segments as long as they breach the rule."""
     deletable = []
     segments = list(local.segments)
     for index, segment in enumerate(segments):
