@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pykbroker.environment.slices import InOneGo
+from pykbroker.environment.slices import FEW, InOneGo, paced
 
 
 def test_a_job_is_done_when_run_returns() -> None:
@@ -24,3 +24,19 @@ def test_what_a_job_raises_is_its_outcome() -> None:
         raise failure
 
     assert InOneGo().run("job", job).value is failure
+
+
+def test_a_list_of_a_few_needs_no_breath() -> None:
+    breaths: list[int] = []
+
+    def breathe() -> None:
+        breaths.append(len(breaths))
+
+    few = [*range(FEW)]
+    assert [*paced(few, breathe)] == few
+    assert not breaths
+    many = [*range(FEW + 1)]
+    assert [*paced(many, breathe)] == many
+    assert len(breaths) == FEW + 1
+    assert [*paced(iter(few), breathe)] == few
+    assert len(breaths) == 2 * FEW + 1

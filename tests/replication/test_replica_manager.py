@@ -11,6 +11,7 @@ from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.protocol.messages.config_record import ConfigRecord
 from pykbroker.protocol.messages.remove_topic_record import RemoveTopicRecord
 from pykbroker.protocol.primitives import ZERO_UUID
+from pykbroker.protocol.record_batch import build_batch
 from pykbroker.replication.delayed_fetch import DelayedFetch
 from pykbroker.replication.delayed_produce import DelayedProduce
 from pykbroker.replication.fetch_request import FetchParams, FetchPartition, FetchResult
@@ -213,10 +214,25 @@ def test_refusals_of_a_coordinators_batch(node: Node, topic: str, epoch: int, co
     assert outcome.error == code
 
 
+def test_a_plain_batch_of_a_coordinator_is_queued_at_once(node: Node) -> None:
+    node.create_topic(cleanup_policy="compact")
+    keyed = build_batch([(b"key", b"v", node.now_ms, [])] * 2)
+    queue = node.manager.queue_as_coordinator
+    assert queue("t", 0, bytearray(keyed), 0, node.now_ms) == (0, 2)
+    assert queue("t", 0, bytearray(keyed), 0, node.now_ms) == (2, 4)
+    assert queue("t", 0, bytearray(batch(b"no key")), 0, node.now_ms) is None
+    assert queue("t", 0, bytearray(batch(codec=1)), 0, node.now_ms) is None
+    assert queue("t", 0, bytearray(keyed), 1, node.now_ms) is None
+    assert queue("t", 1, bytearray(keyed), 0, node.now_ms) is None
+    node.end_turn()
+    assert node.manager.partition(TP).high_watermark == 4
+
+
 def test_a_coordinators_batch_below_min_isr(node: Node) -> None:
     node.create_topic(replicas=(1, 2), isr=(1,), min_insync_replicas="2")
     outcome = node.manager.append_as_coordinator(TP, bytearray(batch()), 0, node.now_ms)
     assert outcome.error == ErrorCode.NOT_ENOUGH_REPLICAS
+    assert node.manager.queue_as_coordinator("t", 0, bytearray(batch()), 0, node.now_ms) is None
 
 
 # ---- following the metadata
