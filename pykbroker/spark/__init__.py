@@ -1,4 +1,5 @@
-"""Log directories of Kafka in Spark: the data source `pykbroker`, and work inside the workers.
+"""Kafka log directories in Spark: the data source `pykbroker`, and functions
+that run in the workers.
 
     from pykbroker.spark import register
     register(spark)

@@ -1,12 +1,12 @@
-"""Where reading starts and ends, as Spark's Kafka source is told it; and the JSON of its offsets.
+"""Start and end of a read, with the options of Spark's Kafka source, and the JSON of its offsets.
 
     earliest | latest
     {"topic": {"0": 23, "1": -2}}            offsets; -2 earliest, -1 latest
     {"topic": {"0": 1700000000000}}          ...ByTimestamp: the first record at or after it
     1700000000000                            ...Timestamp: the same for all partitions
 
-A time is turned into an offset: all that stands behind that offset is read, whatever its time. (A
-filter on the column `timestamp` looks at every record instead.)
+A time is converted to an offset: everything after that offset is read, whatever its time. (A filter
+on the column `timestamp` checks every record instead.)
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ OffsetsNode = dict[str, dict[str, int]]
 
 @dataclass(frozen=True)
 class Bound:
-    """One side of a range: `all_at` for all partitions, or `by_partition`; times if `is_time`."""
+    """One end of a range: `all_at` for all partitions, or `by_partition`; times if `is_time`."""
 
     option: str
     all_at: int | None = None
@@ -46,7 +46,7 @@ class Bound:
 
 
 def parse_offsets(option: str, text: str) -> Bound:
-    """`earliest`, `latest`, or JSON of offsets."""
+    """Parse `earliest`, `latest`, or JSON of offsets."""
     named = {"earliest": EARLIEST, "latest": LATEST}.get(text.strip().lower())
     if named is not None:
         return Bound(option, all_at=named)
@@ -57,7 +57,7 @@ def parse_offsets(option: str, text: str) -> Bound:
 
 
 def parse_partition_values(option: str, text: str, others: str = "") -> OffsetsByPartition:
-    """{"topic": {"0": number}}; `others` names what the option takes beside it."""
+    """Parse {"topic": {"0": number}}; `others` names the other values that the option accepts."""
     try:
         node = _parse_json(text)
         found = _each_once(
@@ -88,7 +88,9 @@ def parse_assign(text: str) -> frozenset[TopicPartition]:
 
 
 def _parse_json(text: str) -> Any:
-    """ValueError also for a key that stands twice: one of its values would be lost."""
+    """Parse JSON; raises ValueError also for a duplicate key, because one of
+    its values would be lost.
+    """
     return json.loads(text, object_pairs_hook=_each_once)
 
 
@@ -108,7 +110,7 @@ def _number(text: str) -> int:
 
 
 def check_complete(bound: Bound, partitions: Ends) -> None:
-    """As the connector: who names offsets or times of some partitions names them of all."""
+    """Check, like the connector, that offsets or times are given for all partitions or none."""
     if bound.by_partition is None or set(bound.by_partition) == set(partitions):
         return
 
@@ -131,7 +133,9 @@ def resolve(
     offset_at: Callable[[TopicPartition, int], int | None],
     latest_without_match: bool,
 ) -> OffsetsByPartition:
-    """The offset of each partition; `offset_at` finds the first record at or after a time."""
+    """Return the offset of each partition; `offset_at` finds the first record at
+    or after a time.
+    """
     check_complete(bound, ends)
     found: OffsetsByPartition = {}
     for partition, (low, high) in ends.items():
@@ -158,7 +162,9 @@ def resolve(
 
 
 def check_order(start: OffsetsByPartition, end: OffsetsByPartition) -> None:
-    """As the connector: no partition is left out because it would be read backwards."""
+    """Check, like the connector, that no start is after its end; such a
+    partition is not silently skipped.
+    """
     for partition in sorted(end):
         if start[partition] > end[partition]:
             raise OptionError(
@@ -171,7 +177,7 @@ def check_order(start: OffsetsByPartition, end: OffsetsByPartition) -> None:
 def clamp(
     offsets: OffsetsByPartition, ends: Ends, what: str, fail_on_data_loss: bool
 ) -> OffsetsByPartition:
-    """Offsets within what is there; OffsetsGone instead if data loss is to fail."""
+    """Limit offsets to the available range, or raise OffsetsGone if data loss is to fail."""
     found: OffsetsByPartition = {}
     for partition, offset in offsets.items():
         low, high = ends[partition]
@@ -185,7 +191,7 @@ def clamp(
 
 
 def to_node(offsets: Mapping[TopicPartition, int]) -> OffsetsNode:
-    """The form in checkpoints, always in the same order: equal offsets are equal text."""
+    """Return the form in checkpoints, always in the same order: equal offsets give equal text."""
     node: OffsetsNode = {}
     for partition in sorted(offsets):
         node.setdefault(partition.topic, {})[str(partition.partition)] = offsets[partition]
@@ -193,7 +199,7 @@ def to_node(offsets: Mapping[TopicPartition, int]) -> OffsetsNode:
 
 
 def from_node(node: Mapping[str, Mapping[str, Any]]) -> OffsetsByPartition:
-    """Offsets of a checkpoint."""
+    """Parse the offsets of a checkpoint."""
     return {
         TopicPartition(topic, int(partition)): int(offset)
         for topic, partitions in node.items()
@@ -202,7 +208,7 @@ def from_node(node: Mapping[str, Mapping[str, Any]]) -> OffsetsByPartition:
 
 
 def by_topic(offsets: Mapping[TopicPartition, int]) -> dict[str, dict[int, int]]:
-    """As a Selection takes them."""
+    """Return the offsets in the form of a Selection."""
     found: dict[str, dict[int, int]] = {}
     for (topic, partition), offset in offsets.items():
         found.setdefault(topic, {})[partition] = offset
@@ -212,7 +218,7 @@ def by_topic(offsets: Mapping[TopicPartition, int]) -> dict[str, dict[int, int]]
 def limited(
     start: Mapping[TopicPartition, int], end: Mapping[TopicPartition, int], limit: int
 ) -> OffsetsByPartition:
-    """An end at most about `limit` offsets away: each partition its share, none starves."""
+    """Return ends at most about `limit` offsets away: each partition gets a share, none starves."""
     sizes = {each: end[each] - start[each] for each in end if end[each] > start[each]}
     total = sum(sizes.values())
     found = dict(end)

@@ -1,6 +1,6 @@
-"""Pieces of a record cache: Parquet files of some offsets of a partition; whether they are true.
+"""Pieces of a record cache: Parquet files of some offsets of a partition, and their validity.
 
-A name says all about its piece:  FIRST-BEHIND-SEGMENT-START-LAST-EVIDENCE.parquet
+A name contains everything about its piece:  FIRST-BEHIND-SEGMENT-START-LAST-EVIDENCE.parquet
 
     FIRST, BEHIND   offsets [first, behind) of the partition
     SEGMENT         base offset of the segment that they were read from
@@ -8,10 +8,10 @@ A name says all about its piece:  FIRST-BEHIND-SEGMENT-START-LAST-EVIDENCE.parqu
     EVIDENCE        a digest of the headers at both positions
 
 Invariants
-    A piece is used only while the headers in the log are those that it was made from. A header has
-    the checksum and the leader epoch of its batch: a log that was cut and written anew, compacted,
-    or deleted and made again, has others.
-    Pieces do not depend on each other, and a name that can be seen is a whole file (target.py).
+    A piece is used only while the headers in the log are those from which it was made. A header has
+    the checksum and the leader epoch of its batch, so they differ in a log that was truncated and
+    rewritten, compacted, or deleted and recreated.
+    Pieces do not depend on each other, and a visible name is a complete file (target.py).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ MOST_SMALL: Final = 8
 
 @dataclass(frozen=True)
 class Piece:
-    """See the module; positions and sizes in bytes."""
+    """One piece; positions and sizes are in bytes."""
 
     first: int
     behind: int
@@ -60,7 +60,7 @@ class Piece:
 
 
 def parse_piece(name: str) -> Piece | None:
-    """None for a file that is no piece."""
+    """Parse a file name; None if it is not a piece."""
     match = _NAME.fullmatch(name)
     if match is None:
         return None
@@ -69,9 +69,9 @@ def parse_piece(name: str) -> Piece | None:
 
 
 def piece_of(split: Split) -> Piece | None:
-    """What a split will become; None when its file is no more the one that was planned on.
+    """Return the piece for a split; None if its file is no longer the planned one.
 
-    FileNotFoundError when it is gone.
+    Raises FileNotFoundError if the file is gone.
     """
     with open_file(split.path) as opened:
         if not is_same_file(opened, split):
@@ -86,7 +86,7 @@ def piece_of(split: Split) -> Piece | None:
 
 
 def true_pieces(files: PartitionFiles, names: Iterable[str]) -> list[Piece]:
-    """Those of the pieces that were made of what the partition's files hold now."""
+    """Return the pieces that match the current contents of the partition's files."""
     of_segment: dict[int, list[Piece]] = {}
     for piece in map(parse_piece, names):
         if piece is not None:
@@ -106,9 +106,9 @@ def true_pieces(files: PartitionFiles, names: Iterable[str]) -> list[Piece]:
 
 
 def cover(pieces: Sequence[Piece], low: int, high: int) -> list[Piece]:
-    """Pieces that follow each other in [low, high) without overlapping, the longest ones first.
+    """Return consecutive, non-overlapping pieces in [low, high), preferring the longest.
 
-    A row of many small ones is left out: the gap will be filled by one.
+    A run of many small ones is left out, so that one piece fills the gap.
     """
     from_offset: dict[int, Piece] = {}
     for piece in pieces:
@@ -128,7 +128,7 @@ def cover(pieces: Sequence[Piece], low: int, high: int) -> list[Piece]:
 
 
 def gaps(chosen: Sequence[Piece], low: int, high: int) -> list[tuple[int, int]]:
-    """The ranges of [low, high) that no piece covers, in order."""
+    """Return the ranges of [low, high) that no piece covers, in order."""
     found: list[tuple[int, int]] = []
     at = low
     for piece in chosen:
@@ -156,7 +156,7 @@ def _without_rows_of_small_ones(chosen: Sequence[Piece]) -> list[Piece]:
 
 
 def _last_batch(opened: SegmentFile, split: Split, behind: int) -> int:
-    """The position of the last batch that begins below an offset."""
+    """Return the position of the last batch that begins below an offset."""
     last = split.start_position
     runs = header_tables(
         opened,

@@ -1,4 +1,4 @@
-"""Spark schemas of the views, and what a schema that the person gave means."""
+"""The Spark schemas of the views, and the interpretation of a user-supplied schema."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pykbroker.spark.options import SourceOptions
 
 
 def arrow_schema(options: SourceOptions) -> Any:
-    """The Arrow schema of the rows that these options ask for."""
+    """Return the Arrow schema of the rows selected by these options."""
     if options.view == "batches":
         return BATCH_SCHEMA
     if options.view == "segments":
@@ -35,12 +35,14 @@ def spark_schema(options: SourceOptions) -> StructType:
 
 
 def worker_schema(schema: StructType) -> Any:
-    """What Spark checks the record batches of a worker against."""
+    """Return the schema against which Spark checks the record batches of a worker."""
     return to_arrow_schema(schema, timezone="UTC")
 
 
 def chosen_columns(schema: StructType, options: SourceOptions) -> tuple[str, ...]:
-    """The columns of a schema given by the person: a choice and an order, never other types."""
+    """Return the columns of a user-supplied schema: a selection and an order,
+    but never other types.
+    """
     known = schema_of(ALL_COLUMNS) if options.view == "records" else arrow_schema(options)
     types = {each.name: each.dataType for each in from_arrow_schema(known).fields}
     for each in schema.fields:

@@ -1,9 +1,9 @@
-"""The side table of a task: what had to be left out, as JSON lines or Parquet in a directory.
+"""The side table of a task: skipped batches, as JSON lines or Parquet in a directory.
 
-One file for each task that left something out, named after the first bytes of the task: a task that
-runs twice writes the same file twice. A read that is cut into other tasks (by other offsets or
-sizes) writes other files beside those of the last one, and the same batch stands in both: give each
-read a directory of its own, or count rows by path and position.
+There is one file for each task that skipped something, named after the first bytes of the task: a
+task that runs twice writes the same file twice. A read with other tasks (because of other offsets
+or sizes) writes other files beside those of the last one, and the same batch is in both. Use a
+separate directory for each read, or count rows by path and position.
 
     corrupt-X.json (or .parquet)   a row a batch, by CORRUPTION_SCHEMA; in JSON raw is Base64
     counts-X.json                  beside it where not all batches have a row:
@@ -27,7 +27,7 @@ _LOGGER = logging.getLogger(__name__)
 
 
 class CorruptSink:
-    """Collects while a task runs, writes when it ends."""
+    """Collects skipped batches while a task runs, and writes them at its end."""
 
     def __init__(self, task: LogTask) -> None:
         self._task = task
@@ -35,15 +35,15 @@ class CorruptSink:
 
     @property
     def batches(self) -> int:
-        """How many were left out."""
+        """How many batches were skipped."""
         return self._left_out.batches
 
     def note(self, corruption: Corruption) -> None:
-        """One more batch that was left out."""
+        """Record a skipped batch."""
         self._left_out.note(corruption)
 
     def close(self) -> None:
-        """Write the side table, if there is something to write and a place for it."""
+        """Write the side table, if it is not empty and has a destination."""
         left_out, task = self._left_out, self._task
         if not left_out.batches:
             return

@@ -1,4 +1,4 @@
-"""What can be wrong with an option: always one line that names it."""
+"""The errors of options; each message is one line that names the option."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _Returned = TypeVar("_Returned")
 
 
 class OptionError(OfflineError):
-    """An option that does not exist, or has a value that it cannot have."""
+    """An option does not exist, or has an invalid value."""
 
     def __init__(self, name: str, message: str) -> None:
         super().__init__(f"option {name}: {message}")
@@ -25,9 +25,9 @@ class OptionError(OfflineError):
 
 
 def told_briefly(method: Callable[_Arguments, _Returned]) -> Callable[_Arguments, _Returned]:
-    """A method that Spark calls: refusals leave it without the frames in which they were found.
+    """Decorate a method that Spark calls, so that its errors are raised without inner stack frames.
 
-    Spark shows the whole stack before the one line that counts.
+    Spark shows the whole stack before the relevant line.
     """
 
     @wraps(method)

@@ -58,7 +58,7 @@ _TEXTS: Final[dict[type[Filter], Callable[..., Any]]] = {
 
 @dataclass
 class Pushdown:
-    """What the filters of a query leave to be read."""
+    """What remains to be read after the filters of a query."""
 
     topics: frozenset[str] | None = None
     partitions: frozenset[int] | None = None
@@ -74,7 +74,7 @@ class Pushdown:
         return self.low_offset is not None or self.high_offset is not None
 
     def push(self, filters: Iterable[Filter], columns: Sequence[str]) -> Iterator[Filter]:
-        """Take in the filters; those come back that Spark has to look at."""
+        """Accept filters; return those that Spark has to evaluate."""
         for each in filters:
             if not self._take(each, columns):
                 yield each
@@ -265,7 +265,7 @@ def columns_of(filters: Iterable[Filter]) -> tuple[str, ...]:
 
 
 def keep_rows(batch: Any, filters: Sequence[Filter]) -> Any:
-    """The rows of a record batch for which all filters are true."""
+    """Return the rows of a record batch for which all filters are true."""
     for each in filters:
         if not batch.num_rows:
             break

@@ -1,19 +1,20 @@
-"""The options of the source: those of Spark's Kafka source under their own names, and ours.
+"""The options of the source: those of Spark's Kafka source under the same
+names, and additional ones.
 
 Four kinds:
 
     honoured    has the connector's meaning and default
-    ignored     is about the network, which is not used here: a job moves over by changing `format`
-                and giving `path`
-    refused     the connector refuses it too, and says what to use instead
-    unknown     refused by name
+    ignored     concerns the network, which is not used here: to move a job, change `format` and add
+                `path`
+    refused     the connector also rejects it, and says what to use instead
+    unknown     rejected by name
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-#: Options of ours.
+#: Options of pykbroker.
 OWN_OPTIONS: Final = (
     "path",
     "paths",
@@ -34,7 +35,7 @@ OWN_OPTIONS: Final = (
     "maxBytesPerTrigger",
     "maxDecompressedBytes",
 )
-#: Options of Spark's Kafka source that mean here what they mean there.
+#: Options of Spark's Kafka source with the same meaning.
 CONNECTOR_OPTIONS: Final = (
     "subscribe",
     "subscribePattern",
@@ -121,5 +122,5 @@ CANONICAL: Final = {name.lower(): name for name in (*OWN_OPTIONS, *CONNECTOR_OPT
 
 
 def is_ignored(name: str) -> bool:
-    """Whether an option (in lower case) has a meaning for the connector and none here."""
+    """Return whether an option (in lower case) has a meaning only for the connector."""
     return name in IGNORED_OPTIONS or name.startswith(IGNORED_PREFIXES)

@@ -1,6 +1,6 @@
 """The options of a read, checked and typed: `parse_options`.
 
-In      what the person gave, as text, names in any case.
+In      the user's options, as text, names in any case.
 Out     SourceOptions, or an OptionError that names the option.
 """
 
@@ -89,7 +89,7 @@ _SECRET: Final = ("access_key", "secret_key", "session_token", "password")
 
 @dataclass(frozen=True)
 class SourceOptions:
-    """What is read, from where, how."""
+    """The options of a read."""
 
     paths: tuple[str, ...]
     view: str = RECORDS
@@ -154,7 +154,7 @@ def _meant(low: str) -> str:
 
 
 class _Given:
-    """The options that were given, asked for by their names."""
+    """The given options, looked up by name."""
 
     def __init__(self, given: Mapping[str, object]) -> None:
         self._values: dict[str, str] = {}
@@ -299,7 +299,7 @@ def _paths(options: _Given) -> tuple[str, ...]:
 
 
 def absolute(path: str) -> str:
-    """A path that means the same in every worker; URIs do already."""
+    """Return a path that is valid in every worker; URIs already are."""
     return path if is_remote(path) else os.path.abspath(local_path(path))
 
 

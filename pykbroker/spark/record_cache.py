@@ -1,18 +1,18 @@
-"""`read_cached`: records as Parquet, made once, read by Spark's own vectorised reader.
+"""`read_cached`: records as Parquet, converted once, read by Spark's own vectorised reader.
 
     read_cached(spark, {"path": "/var/kafka-logs", "subscribe": "orders"}, "/var/cache/orders")
 
 In      options of a batch read, without bounds and conditions; a directory (or URI) for the cache.
-Out     a DataFrame of all that the logs hold now. What was not in the cache is put there first, by
-        the workers.
+Out     a DataFrame of the current contents of the logs. Records that are not in the cache are added
+        first, by the workers.
 Layout  CACHE/SHAPE/TOPIC-PARTITION/PIECE, see cache_pieces.py; a shape is a choice of columns and
         an isolation level.
 Invariants
     The rows are those of a plain read at the same moment.
-    Jobs may use one cache at the same time: a piece appears whole, under a name that says what it
-    was made from, and the piece of another job is as good.
-    A piece that nobody can use any more is deleted a day after it was made, not before: a DataFrame
-    may still be reading it.
+    Jobs may use one cache at the same time: a piece appears only when complete, its name says what
+    it was made from, and a piece of another job is equally valid.
+    An outdated piece is deleted a day after it was created, because a DataFrame may still be
+    reading it.
 """
 
 from __future__ import annotations
@@ -53,8 +53,9 @@ _WRITTEN: Final = pa.schema([("name", pa.string())])
 def read_cached(
     spark: Any, options: Mapping[str, object], cache: str, *, compression: str = "snappy"
 ) -> Any:
-    """A DataFrame of the records, by way of a cache; OptionError for options that have no meaning
-    with one."""
+    """Return a DataFrame of the records through a cache; raises OptionError
+    for options that cannot be used with it.
+    """
     parsed = parse_options(options)
     _refuse_what_a_cache_cannot_do(parsed)
     shape = _shape_directory(absolute(cache), parsed)
@@ -100,7 +101,7 @@ _State = dict[TopicPartition, list[Piece]]
 
 
 def _look(options: SourceOptions, shape: str, ends: Ends) -> _State:
-    """The pieces that are true, one behind the other, of each partition."""
+    """Return the valid consecutive pieces of each partition."""
 
     def of_partition(files: PartitionFiles) -> tuple[TopicPartition, list[Piece]]:
         partition = TopicPartition(files.topic, files.partition)
@@ -116,7 +117,7 @@ def _look(options: SourceOptions, shape: str, ends: Ends) -> _State:
 
 
 def _plan_gaps(options: SourceOptions, state: _State, ends: Ends) -> list[Split]:
-    """What has to be read for the offsets that no piece covers."""
+    """Return what has to be read for the offsets that no piece covers."""
     found: list[Split] = []
     left = {
         partition: gaps(pieces, *ends[partition])
@@ -155,7 +156,7 @@ def _frame(spark: Any, options: SourceOptions, shape: str, state: _State) -> Any
 
 
 def _for_spark(location: str) -> str:
-    """Spark may have another default file system than this machine's."""
+    """Return a path for Spark, whose default file system may not be the local one."""
     return location if is_remote(location) else f"file://{location}"
 
 
@@ -165,7 +166,7 @@ def _for_spark(location: str) -> str:
 def _convert(
     spark: Any, options: SourceOptions, shape: str, compression: str, splits: list[Split]
 ) -> None:
-    """One piece a split, written by the workers."""
+    """Convert each split to a piece, in the workers."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
     work = _Conversion(options, shape, arrow_schema(options), compression)
@@ -182,7 +183,7 @@ class _Conversion:
     compression: str
 
     def write(self, split: Split) -> Iterator[Any]:
-        """In a worker: the piece of a split. One whose file was replaced is planned anew."""
+        """Write the piece of a split, in a worker. If its file was replaced, plan again."""
         names: list[str] = []
         piece = _piece_if_there(split)
         if piece is not None:

@@ -1,4 +1,4 @@
-"""Spark sessions that know the data source: `register`, `tuned_builder`, `package`."""
+"""Spark sessions with the data source: `register`, `tuned_builder`, `package`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any, Final
 from pykbroker.spark.source import SOURCES
 
 PUSHDOWN: Final = "spark.sql.python.filterPushdown.enabled"
-#: What matters, measured: see docs/analytics.md.
+#: The settings that made a measured difference: see docs/analytics.md.
 TUNED: Final = {
     PUSHDOWN: "true",
     # 58 -> 36 ms a Python task, and 1.5 -> 1.8 GB/s of Arrow
@@ -34,7 +34,9 @@ def tuned_conf() -> dict[str, str]:
 
 
 def tuned_builder(app_name: str = "pykbroker", master: str | None = None) -> Any:
-    """A SparkSession.Builder with the settings that matter; `master` as Spark's own default."""
+    """Return a SparkSession.Builder with the measured settings; `master`
+    defaults to Spark's default.
+    """
     from pyspark.sql import SparkSession
 
     is_submitted = "PYSPARK_GATEWAY_PORT" in os.environ
@@ -50,10 +52,10 @@ def tuned_builder(app_name: str = "pykbroker", master: str | None = None) -> Any
 
 
 def register(spark: Any) -> Any:
-    """Register `pykbroker` and its views in a session, and let filters be pushed down.
+    """Register `pykbroker` and its views in a session, and enable filter pushdown.
 
-    Sends the package to the workers if they could not import it (a cluster, or a package that is on
-    nobody's path but ours). Workers need numpy and pyarrow.
+    Sends the package to the workers if they cannot import it (on a cluster, or if it is only on
+    this process's path). Workers need numpy and pyarrow.
     """
     spark.conf.set(PUSHDOWN, "true")
     context = getattr(spark, "_sc", None)
@@ -86,7 +88,9 @@ def _root() -> Path:
 
 
 def package(target: str | None = None) -> str:
-    """A zip of this package for `--py-files`; made once in a temporary directory, or at target."""
+    """Return a zip of this package for `--py-files`, created once in a
+    temporary directory or at `target`.
+    """
     return _write_package(target) if target is not None else _package()
 
 

@@ -3,7 +3,8 @@
     spark.read.format("pykbroker").option("path", "/var/kafka-logs").option("subscribe", "orders")
 
 Registered by `register(spark)`. Columns, options and offsets are those of Spark's Kafka source.
-Spark pickles these objects: the reader is made, plans, and is sent to the workers with its tasks.
+Spark pickles these objects: the reader is created, plans, and is sent to the workers with its
+tasks.
 """
 
 from __future__ import annotations
@@ -45,10 +46,10 @@ class LogReader(DataSourceReader):  # type: ignore[misc]
 
 
 class FilteringLogReader(LogReader):
-    """A batch read that takes Spark's filters: option `pushdown`.
+    """A batch read that accepts Spark's filters: option `pushdown`.
 
-    Only for DataFrames that are used in one query, once: Spark 4.2 keeps what was pushed down and
-    reads no more in the next query on the same DataFrame, nor in another branch of the same one.
+    Only for DataFrames that are used in one query, once: Spark 4.2 keeps the pushed filters and
+    applies them to the next query on the same DataFrame, and to other branches of the same query.
     """
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
@@ -91,19 +92,19 @@ class LogSource(DataSource):  # type: ignore[misc]
 
 
 class BatchesSource(LogSource):
-    """One row a record batch."""
+    """One row per record batch."""
 
     fixed_view = "batches"
 
 
 class SegmentsSource(LogSource):
-    """One row a segment."""
+    """One row per segment."""
 
     fixed_view = "segments"
 
 
 class TransactionsSource(LogSource):
-    """One row a transaction in a partition."""
+    """One row per transaction in a partition."""
 
     fixed_view = "transactions"
 

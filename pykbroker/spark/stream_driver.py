@@ -6,10 +6,10 @@ State   none that must survive: a micro-batch is two maps of offsets in Spark's 
 Invariants
     The same offsets give the same rows, however often they are asked for, as long as retention or
     compaction has not been there in between.
-    A half-written last batch is behind the end, and comes with a later micro-batch.
+    An incomplete last batch is beyond the end, and is read with a later micro-batch.
     New partitions start at their earliest record.
-    What is lost, topics that are named and deleted included, is OffsetsGone (failOnDataLoss), or is
-    left out and logged.
+    Lost data, including named topics that were deleted, raises OffsetsGone (failOnDataLoss), or is
+    skipped and logged.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # t
         return to_node({each: max(end, begin[each]) for each, end in latest.items()})
 
     def _ends(self, begun: OffsetsByPartition | None = None) -> Ends:
-        """Where what is there of the partitions begins and ends.
+        """Return where the available records of the partitions begin and end.
 
         failOnDataLoss, if it is known where reading has `begun`: OffsetsGone for what is gone of
         that, UnknownTopic for another name that nothing has.
@@ -152,7 +152,9 @@ class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # t
         _LOGGER.warning("left out, as no longer there: %s", names)
 
     def _begin(self, start: OffsetsByPartition, ends: Ends) -> OffsetsByPartition:
-        """Where to go on in each partition that is there; OffsetsGone for what has vanished."""
+        """Return where to continue in each existing partition; raises
+        OffsetsGone for vanished ones.
+        """
         self._leave_out(start.keys() - ends.keys())
         if self.options.fail_on_data_loss:
             for each in sorted(start):
@@ -165,7 +167,7 @@ class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # t
         return {each: min(start.get(each, low), high) for each, (low, high) in ends.items()}
 
     def _check_new(self, ends: Ends, start: OffsetsByPartition) -> None:
-        """A partition that came to it has lost records if it does not begin at 0."""
+        """Check a new partition: it has lost records if it does not begin at 0."""
         for each in sorted(ends.keys() - start.keys()):
             low = ends[each][0]
             if low > 0:
@@ -177,7 +179,7 @@ class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # t
     def _should_wait(
         self, begin: OffsetsByPartition, latest: OffsetsByPartition, limit: ReadLimit
     ) -> bool:
-        """minOffsetsPerTrigger: wait for more, but not longer than maxTriggerDelay."""
+        """Return whether to wait for minOffsetsPerTrigger, but not longer than maxTriggerDelay."""
         least = self.options.min_offsets_per_trigger
         if least is None or isinstance(limit, ReadAllAvailable):
             return False
@@ -193,7 +195,7 @@ class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # t
     def _limited(
         self, begin: OffsetsByPartition, latest: OffsetsByPartition, limit: ReadLimit
     ) -> OffsetsByPartition:
-        """By each limit of the options: Spark asks for one of them."""
+        """Apply each limit of the options: Spark asks only for one of them."""
         most = self.options.max_bytes_per_trigger
         if isinstance(limit, ReadMaxBytes):
             most = limit.max_bytes
@@ -204,7 +206,7 @@ class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # t
     def _limited_by_bytes(
         self, begin: OffsetsByPartition, latest: OffsetsByPartition, limit: int
     ) -> OffsetsByPartition:
-        """By the average size of what waits: about right, and never nothing."""
+        """Limit by the average size of pending records: approximate, but never zero."""
         tasks = self._tasks(begin, latest)
         size = sum(task.size_bytes for task in tasks)
         if size <= limit:

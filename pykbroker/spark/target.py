@@ -1,7 +1,7 @@
-"""A directory that workers write whole files into: of this machine, or behind a pyarrow.fs URI.
+"""A directory into which workers write complete files: local, or behind a pyarrow.fs URI.
 
-Invariant: a name that can be seen is a whole file. Where there is no atomic rename (object stores)
-the store itself shows a file only when it has been closed: it is written there once it is whole.
+Invariant: a visible name is a complete file. Without atomic rename (object stores), the store
+itself shows a file only after it is closed, and the file is uploaded once it is complete.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _COPIED_AT_ONCE: Final = 4 << 20
 
 
 class Target:
-    """One directory; made when the first file is written."""
+    """One directory, created with the first file."""
 
     def __init__(self, location: str) -> None:
         from pyarrow import fs
@@ -35,7 +35,7 @@ class Target:
         self._renames = self._system.type_name not in _OBJECT_STORES
 
     def names(self) -> list[str]:
-        """The files in it; none when it is not there."""
+        """Return the files in it; none if it does not exist."""
         from pyarrow import fs
 
         found = self._system.get_file_info(fs.FileSelector(self._path, allow_not_found=True))
@@ -48,13 +48,13 @@ class Target:
         return bool(found.type == fs.FileType.File)
 
     def is_there(self) -> bool:
-        """Whether there is such a directory; in an object store, if there is anything in it."""
+        """Return whether the directory exists; in an object store, whether it contains anything."""
         from pyarrow import fs
 
         return bool(self._system.get_file_info(self._path).type != fs.FileType.NotFound)
 
     def delete_if_empty(self) -> None:
-        """The directory, unless there is a file in it, at any depth."""
+        """Delete the directory, unless it contains a file at any depth."""
         from pyarrow import fs
 
         everything = fs.FileSelector(self._path, recursive=True, allow_not_found=True)
@@ -66,7 +66,7 @@ class Target:
         self._system.delete_file(f"{self._path}/{name}")
 
     def delete_older(self, names: Iterable[str], before_s: float) -> None:
-        """Those of the files that were written before a time (seconds since 1970)."""
+        """Delete those of the files that were written before a time (seconds since 1970)."""
         for name in names:
             written_ns = self._system.get_file_info(f"{self._path}/{name}").mtime_ns
             if written_ns is not None and written_ns / 1e9 < before_s:
@@ -74,7 +74,7 @@ class Target:
                     self.delete(name)
 
     def delete_all(self) -> None:
-        """The directory itself, with all that is in it, if it is there."""
+        """Delete the directory with its contents, if it exists."""
         with suppress(FileNotFoundError):
             self._system.delete_dir(self._path)
 
@@ -89,7 +89,7 @@ class Target:
 
     @contextmanager
     def open(self, name: str) -> Iterator[Any]:
-        """A stream; the file appears when the block ends without an error."""
+        """Open a stream; the file appears when the block ends without an error."""
         how = self._renamed if self._renames else self._copied
         with how(f"{self._path}/{name}") as stream:
             yield stream
@@ -120,11 +120,11 @@ class Target:
                 shutil.copyfileobj(whole, stream, _COPIED_AT_ONCE)
 
     def check_writable(self) -> None:
-        """OSError if no file can be written here: before hours of work, not behind them."""
+        """Raise OSError if no file can be written here, before hours of work rather than after."""
         self.write(".probe", b"")
         self.delete(".probe")
 
     def write(self, name: str, payload: bytes) -> None:
-        """A whole file at once."""
+        """Write a complete file at once."""
         with self.open(name) as stream:
             stream.write(payload)

@@ -1,4 +1,4 @@
-"""A task read, by a worker: LogTask -> record batches of its columns, and what was left out.
+"""Reads a task, in a worker: LogTask -> record batches of its columns, and skipped batches.
 
 State   whether this worker has been settled: see settle_worker.
 """
@@ -21,8 +21,9 @@ _settled = False
 
 
 def settle_worker() -> None:
-    """Spark collects garbage after each task of a reused worker: what is loaded for good is taken
-    out of that (20 to 35 ms a task). A worker that Spark leaves early then exits quietly."""
+    """Spark collects garbage after each task of a reused worker: permanently loaded objects are
+    excluded (20 to 35 ms per task). A worker that Spark abandons early then exits quietly.
+    """
     global _settled
     if not _settled:  # gc.get_freeze_count() counts one by one: 5 ms
         gc.collect()
@@ -32,7 +33,7 @@ def settle_worker() -> None:
 
 
 def read_task(task: LogTask, sink: CorruptSink | None = None) -> Iterator[Any]:
-    """The record batches of a task; `sink` for those who want to know what was left out."""
+    """Yield the record batches of a task; `sink` receives skipped batches."""
     settle_worker()
     if task.view == "records":
         batches = _read_records(task, sink or CorruptSink(task))
@@ -68,7 +69,7 @@ def _scan_headers(task: LogTask, sink: CorruptSink) -> Iterator[Any]:
 
 
 def conform(batches: Iterator[Any], schema: Any) -> Iterator[Any]:
-    """Record batches with exactly the schema that Spark checks for: a choice and an order.
+    """Yield record batches with exactly the schema that Spark checks: a selection and an order.
 
     What is corrupt is told as `told_briefly` tells it.
     """

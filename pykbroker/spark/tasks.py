@@ -1,4 +1,4 @@
-"""A read cut into tasks, by the driver: what a worker does with one, see task_reader.py.
+"""Splits a read into tasks, in the driver; task_reader.py reads them in workers.
 
     plan_tasks   options + filters -> LogTasks of about `splitBytes` (few and big: a Python task
                  costs 17 to 58 ms before its first row)
@@ -49,7 +49,7 @@ _FINEST_CUT: Final = 32 << 20
 
 @dataclass(frozen=True)
 class LogTask(InputPartition):  # type: ignore[misc]
-    """What one worker reads: splits in order, or (views of segments) partitions."""
+    """The work of one task: splits in order, or (for views of segments) partitions."""
 
     splits: tuple[Split, ...]
     #: Its columns are those that are wanted, then those that only the filters look at.
@@ -88,12 +88,12 @@ def _only(selection: Selection, partitions: Iterable[TopicPartition]) -> Selecti
 
 
 def current_ends(options: SourceOptions) -> Ends:
-    """(log start, readable end) of each partition that is read, right now."""
+    """Return the current (log start, readable end) of each partition that is read."""
     return log_ends(base_selection(options))
 
 
 def offset_at(options: SourceOptions, partition: TopicPartition, timestamp_ms: int) -> int | None:
-    """The offset of the first record at or after a time; None when there is none."""
+    """Return the offset of the first record at or after a time; None if there is none."""
     selection = _only(base_selection(options), [partition])
     return offset_of_time(selection, timestamp_ms, options.mode)
 
@@ -101,7 +101,7 @@ def offset_at(options: SourceOptions, partition: TopicPartition, timestamp_ms: i
 def resolve_bound(
     options: SourceOptions, bound: Bound | None, default: int, ends: Ends, is_start: bool
 ) -> OffsetsByPartition:
-    """Offsets of one side, by the connector's rules."""
+    """Return the offsets of one end, by the connector's rules."""
     chosen = bound if bound is not None else Bound("offsets", all_at=default)
     return resolve(
         chosen,
@@ -118,7 +118,7 @@ def plan_tasks(
     columns: Sequence[str] | None = None,
     at_least: int = 1,
 ) -> list[LogTask]:
-    """The tasks of a batch read."""
+    """Return the tasks of a batch read."""
     options.check_batch()
     ends = current_ends(options)
     pushed = narrowing(options, pushed)
@@ -134,7 +134,7 @@ def plan_tasks(
 
 
 def narrowing(options: SourceOptions, pushed: Pushdown | None = None) -> Pushdown:
-    """What option `where` excludes, and what else is pushed down."""
+    """Return what option `where` and pushed filters exclude."""
     found = replace(pushed, rows=list(pushed.rows)) if pushed is not None else Pushdown()
     for _ in found.push(options.where, tuple(ALL_COLUMNS)):
         pass  # times: they come back to be looked at again, which reading does
@@ -144,7 +144,7 @@ def narrowing(options: SourceOptions, pushed: Pushdown | None = None) -> Pushdow
 def narrowed_ranges(
     start: Mapping[TopicPartition, int], end: Mapping[TopicPartition, int], pushed: Pushdown
 ) -> dict[TopicPartition, tuple[int, int]]:
-    """Ranges of offsets within what is pushed down; partitions with nothing are left out."""
+    """Return offset ranges within the pushed filters; empty partitions are omitted."""
     found = {
         each: (
             max(start[each], pushed.low_offset or 0),
@@ -165,7 +165,7 @@ def tasks_of_ranges(
     columns: Sequence[str] | None = None,
     at_least: int = 1,
 ) -> list[LogTask]:
-    """Tasks that read exactly these [start, end) offsets of these partitions."""
+    """Return tasks that read exactly these [start, end) offsets of these partitions."""
     if not ranges:
         return []
     pattern = _pattern(options, columns, tuple(pushed.rows) if pushed is not None else ())
@@ -178,7 +178,7 @@ def tasks_of_ranges(
 
 
 def task_of_split(options: SourceOptions, split: Split) -> LogTask:
-    """A task that reads one split, with the columns of the options and no conditions."""
+    """Return a task that reads one split, with the columns of the options and no conditions."""
     return replace(_pattern(options), splits=(split,))
 
 
@@ -237,7 +237,7 @@ def _wanted_tasks(options: SourceOptions, ranges: Mapping[TopicPartition, tuple[
 
 
 def _joined(splits: tuple[Split, ...]) -> tuple[Split, ...]:
-    """Neighbours in one file as one split: one opening, full chunks."""
+    """Join adjacent splits of one file, for a single opening and full chunks."""
     joined: list[Split] = []
     for split in splits:
         last = joined[-1] if joined else None

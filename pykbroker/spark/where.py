@@ -1,12 +1,12 @@
-"""The option `where`: which records, said before Spark plans anything.
+"""The option `where`: conditions on records, known before Spark plans anything.
 
     topic = 'orders' and partition in (0, 1) and offset between 100 and 200
     key = 'user-7' and value is not null and timestamp >= '2024-05-01T00:00:00Z'
     key like 'user-%' and producer_id <> 5
 
-Conditions joined by `and`, as in SQL, on any column but `headers`, chosen or not. Text stands for
-its UTF-8 bytes where a column is binary (X'00ff' for others); a timestamp is ISO 8601, UTC unless
-it says so, and is compared in whole milliseconds.
+Conditions joined by `and`, as in SQL, on any column but `headers`, chosen or not. Text means its
+UTF-8 bytes if a column is binary (X'00ff' for other bytes); a timestamp is ISO 8601, UTC by
+default, and is compared in whole milliseconds.
 
 Why not Spark's own filters? Spark 4.2 keeps what was pushed down for a DataFrame and uses it for
 the next query on it, too, and for both sides of a union: rows are lost. See docs/analytics.md.
@@ -55,7 +55,7 @@ _BY_LOWER: Final = {name.lower(): name for name in ALL_COLUMNS if name != "heade
 
 
 def parse_where(text: str) -> tuple[Filter, ...]:
-    """The conditions; OptionError for what is none."""
+    """Parse the conditions; raises OptionError for invalid ones."""
     found = tuple(_Parser(text).conditions())
     left = Pushdown().push(found, tuple(ALL_COLUMNS))
     assert set(columns_of(left)) <= {"timestamp"}, "whoever reads would not know of a condition"
