@@ -5,23 +5,39 @@ say() {
     echo "$(basename "$0"): $*" >&2
 }
 
+# apt_install PACKAGE...: installs Debian's packages, as root or by sudo. What apt-get prints is shown
+# only when it fails.
 apt_install() {
     as_root=""
     if [ "$(id -u)" != 0 ]; then as_root=sudo; fi
-    if [ -z "${apt_updated:-}" ]; then
-        $as_root apt-get update -q
-        apt_updated=1
-    fi
-    export DEBIAN_FRONTEND=noninteractive
-    if ! $as_root apt-get install -y -q --no-install-recommends "$@"; then
-        say "apt-get could not install $*; can it reach Debian's packages?"
+    if ! command -v apt-get >/dev/null || ! command -v ${as_root:-true} >/dev/null; then
+        say "$* is missing: install it, on Debian as root by 'apt-get install $*', and start again"
         return 1
     fi
+    say "installing Debian's $* by apt-get"
+    printed=$(mktemp)
+    export DEBIAN_FRONTEND=noninteractive
+    if { [ -n "${apt_updated:-}" ] || $as_root apt-get update -q; } >"$printed" 2>&1 &&
+        $as_root apt-get install -y -q --no-install-recommends "$@" >>"$printed" 2>&1; then
+        apt_updated=1
+        rm "$printed"
+        return
+    fi
+    cat "$printed" >&2
+    rm "$printed"
+    say "apt-get could not install $*; can it reach Debian's packages?"
+    return 1
 }
 
 make_venv() {
     if [ -x "$1/bin/pip" ]; then return; fi
-    if ! python3 -c 'import ensurepip, venv' 2>/dev/null; then apt_install python3-venv; fi
+    if ! python3 -c 'import ensurepip, venv' 2>/dev/null; then
+        apt_install python3-venv || return 1
+    fi
+    if ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
+        say "pykbroker needs Python 3.11 or newer; $(command -v python3) is $(python3 -V)"
+        return 1
+    fi
     say "making the virtual environment $1"
     python3 -m venv "$1"
 }
@@ -32,7 +48,7 @@ install_checkout() {
     stamp="$1/installed$2"
     wanted=$(cksum <pyproject.toml)
     if [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$wanted" ]; then return; fi
-    make_venv "$1"
+    make_venv "$1" || return 1
     say "installing pykbroker$2 and its dependencies into $1 (once; later starts need no network)"
     if ! "$1/bin/pip" install --quiet --disable-pip-version-check --use-pep517 -e ".$2"; then
         say "pip could not install; can it reach its package index ($1/bin/pip config list)?"

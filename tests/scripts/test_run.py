@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -40,9 +41,11 @@ class Checkout:
     def set_pip_exit_code(self, code: int) -> None:
         (self.root / "pip-exit-code").write_text(f"{code}\n")
 
-    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def run(self, *arguments: str, path: str | None = None) -> subprocess.CompletedProcess[str]:
+        """Run run.sh, with other commands than ours if `path` is given."""
         return subprocess.run(
-            ["sh", str(self.root / "scripts" / "run.sh"), *arguments],
+            [str(shutil.which("sh")), str(self.root / "scripts" / "run.sh"), *arguments],
+            env=os.environ | ({} if path is None else {"PATH": path}),
             capture_output=True,
             text=True,
             timeout=300,
@@ -103,4 +106,40 @@ def test_without_installing(checkout: Checkout) -> None:
     assert done.returncode == 1
     assert done.stderr == (
         "run.sh: pykbroker is not installed in .venv: leave out --no-install once\n"
+    )
+
+
+def test_a_python_without_venv_where_nothing_can_be_installed(
+    checkout: Checkout, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Neither apt-get nor sudo: what to install is said in one line, and nothing is tried."""
+    (checkout.root / ".venv" / "bin" / "pip").unlink()
+    commands = tmp_path_factory.mktemp("commands")
+    for name in ("sh", "basename", "dirname", "cksum", "cat", "id"):
+        (commands / name).symlink_to(str(shutil.which(name)))
+    (commands / "python3").write_text("#!/bin/sh\nexit 1\n")
+    (commands / "python3").chmod(0o755)
+    done = checkout.run(path=str(commands))
+    assert done.returncode == 1
+    assert done.stderr == (
+        "run.sh: python3-venv is missing: install it, on Debian as root by "
+        "'apt-get install python3-venv', and start again\n"
+    )
+    assert checkout.calls() == []
+
+
+def test_a_python_that_is_too_old(
+    checkout: Checkout, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    (checkout.root / ".venv" / "bin" / "pip").unlink()
+    commands = tmp_path_factory.mktemp("commands")
+    python = commands / "python3"
+    python.write_text(
+        '#!/bin/sh\ncase "$*" in *version_info*) exit 1;; -V) echo Python 3.9.2;; esac\n'
+    )
+    python.chmod(0o755)
+    done = checkout.run(path=f"{commands}{os.pathsep}{os.environ['PATH']}")
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"run.sh: pykbroker needs Python 3.11 or newer; {python} is Python 3.9.2\n"
     )
