@@ -1,4 +1,4 @@
-"""What EndTxn does to a transactional id.
+"""The effect of EndTxn on a transactional id.
 
                       commit                        abort
     ONGOING           PREPARE_COMMIT                PREPARE_ABORT
@@ -7,10 +7,11 @@
     COMPLETE_ABORT    INVALID_TXN_STATE             done (0)
     EMPTY             INVALID_TXN_STATE
 
-From transaction.version 2 on every end takes the next epoch, so the epoch tells a repeated request
-(one below the present epoch, or the last of the producer id before) from a new one. A repeated one
-is answered as above, with the producer id and epoch to go on with; a new commit of nothing is
-INVALID_TXN_STATE; a new abort of nothing is carried out, for the producer may not know.
+From transaction.version 2 on every end takes the next epoch, so the epoch distinguishes a repeated
+request (one below the current epoch, or the last of the previous producer id) from a new one. A
+repeated one is answered as above, with the producer id and epoch to continue with; a new commit of
+nothing is INVALID_TXN_STATE; a new abort of nothing is carried out, because the producer may not
+know.
 Source: the tables in Kafka's `TransactionCoordinator.scala`.
 """
 
@@ -33,7 +34,7 @@ INVALID = ErrorCode.INVALID_TXN_STATE
 
 
 class Ending(NamedTuple):
-    """An EndTxn request; `client_version` is the transaction.version that its sender speaks."""
+    """An EndTxn request; `client_version` is the transaction.version of its sender."""
 
     transactional_id: str
     producer_id: int
@@ -45,7 +46,9 @@ class Ending(NamedTuple):
 def end(
     transaction: Transaction | None, request: Ending, new_producer_id: int | None, now_ms: int
 ) -> Outcome:
-    """The next step; NONE: there is nothing to do, the request was carried out before."""
+    """Return the next step; NONE if there is nothing to do because the
+    request was carried out before.
+    """
     if transaction is None:
         return ErrorCode.INVALID_PRODUCER_ID_MAPPING
     if transaction.state.is_ending:

@@ -1,13 +1,13 @@
-"""What InitProducerId does to a transactional id.
+"""The effect of InitProducerId on a transactional id.
 
     unknown            a new producer id, epoch 0
     no transaction     the next epoch; a new producer id when the epochs are used up
-    ONGOING            the transaction is aborted under the next epoch, which nobody gets; the
-                       caller tries again (CONCURRENT_TRANSACTIONS) and gets the one after it
+    ONGOING            the transaction is aborted under the next epoch, which no producer gets; the
+                       caller retries (CONCURRENT_TRANSACTIONS) and gets the one after it
     markers on their way   CONCURRENT_TRANSACTIONS
 
-A producer that names its id and epoch goes on after an error (KIP-360); it is fenced when somebody
-else has begun since. It may repeat a request whose answer it did not get.
+A producer that sends its id and epoch continues after an error (KIP-360); it is fenced if another
+producer has started since. It may repeat a request whose answer was lost.
 Source: Kafka's `TransactionCoordinator.scala`, `TransactionMetadata.java`.
 """
 
@@ -35,12 +35,12 @@ class Needs(Enum):
 
 NEEDS_PRODUCER_ID: Final = Needs.PRODUCER_ID
 
-# The next transaction, an error code, or what has to be brought first.
+# The next transaction, an error code, or what must be provided first.
 Outcome = Transaction | ErrorCode | Needs
 
 
 class Initialisation(NamedTuple):
-    """An InitProducerId request for a transactional id; id and epoch are -1 when it names none."""
+    """An InitProducerId request for a transactional id; id and epoch are -1 if not given."""
 
     transactional_id: str
     timeout_ms: int
@@ -49,7 +49,7 @@ class Initialisation(NamedTuple):
 
     @property
     def names_a_producer(self) -> bool:
-        """Does a producer go on?"""
+        """Whether a producer continues with its id and epoch."""
         return self.producer_id != NO_PRODUCER_ID
 
 
@@ -59,7 +59,7 @@ def initialise(
     new_producer_id: int | None,
     now_ms: int,
 ) -> Outcome:
-    """The next step of an id that has no open transaction; the text above has the rules."""
+    """Return the next step of an id without an open transaction, by the rules above."""
     if transaction is None:
         if new_producer_id is None:
             return NEEDS_PRODUCER_ID
@@ -87,7 +87,9 @@ def initialise(
 
 
 def _is_known(transaction: Transaction, request: Initialisation) -> bool:
-    """May this producer go on? The epoch is compared when the next one is taken."""
+    """Return whether this producer may continue. The epoch is compared when the
+    next one is taken.
+    """
     return request.producer_id == transaction.producer_id or (
         request.producer_id == transaction.previous_producer_id and is_last_epoch(request.epoch)
     )
@@ -107,7 +109,7 @@ def _with_next_epoch(transaction: Transaction, request: Initialisation, now_ms: 
 
 
 def must_be_fenced(transaction: Transaction | None, request: Initialisation) -> bool:
-    """Does the request find an open transaction, and may it end that?"""
+    """Return whether the request finds an open transaction and may end it."""
     return (
         transaction is not None
         and transaction.state is TransactionState.ONGOING
@@ -118,7 +120,7 @@ def must_be_fenced(transaction: Transaction | None, request: Initialisation) -> 
 def fence(
     transaction: Transaction, server_version: int, new_producer_id: int | None, now_ms: int
 ) -> Transaction | Needs:
-    """Abort an open transaction on the coordinator's own account."""
+    """Abort an open transaction on behalf of the coordinator."""
     next_producer_id = NO_PRODUCER_ID
     if server_version >= EPOCH_BUMPING:
         if transaction.is_epoch_used_up:

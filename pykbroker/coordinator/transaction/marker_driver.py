@@ -1,11 +1,12 @@
 """Sends the end markers of transactions to the leaders of their partitions.
 
-    queue -> send_queued -> one request in flight to each leader -> answers -> the rest -> done
+    queue -> send_queued -> one request in flight to each leader -> answers -> retry the rest ->
+    done
 
-State: the transactions whose markers are on their way, with the partitions that have none yet; what
-waits for each leader. In: `queue` and `ask_refused_again`, both with `send_queued`; `forget`;
+State: the transactions whose markers are being sent, with the partitions that have none yet; the
+queue of each leader. In: `queue` and `ask_refused_again`, both with `send_queued`; `forget`;
 answers; the retry timer.
-Out: WriteTxnMarkers requests; `on_done` when every partition has its marker, or is gone.
+Out: WriteTxnMarkers requests; `on_done` when every partition has its marker or was deleted.
 Invariants: a partition that is deleted needs no marker. A partition whose leader is unknown, away
 or not able is asked again, however long it takes: the outcome is decided. A partition that knows of
 a newer coordinator or producer epoch is asked again only when the driver is told to: either another
@@ -52,7 +53,7 @@ _FENCED = frozenset((ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.TRANSACTION_COO
 
 
 class Sending:
-    """One transaction's markers. `is_over`: finished, or taken over by another coordinator."""
+    """The markers of one transaction. `is_over`: finished, or taken over by another coordinator."""
 
     __slots__ = (
         "coordinator_epoch",
@@ -77,7 +78,7 @@ class Sending:
 
 
 class Batch:
-    """The partitions of one transaction that one leader gets a marker for."""
+    """The partitions of one transaction for which one leader gets a marker."""
 
     __slots__ = ("partitions", "sending")
 
@@ -86,7 +87,7 @@ class Batch:
         self.partitions = partitions
 
     def marker(self) -> WritableTxnMarker:
-        """As it stands in the request."""
+        """The marker as in the request."""
         transaction = self.sending.ended.transaction
         topics: dict[str, list[int]] = {}
         for topic, index in self.partitions:
@@ -107,8 +108,8 @@ class Batch:
 class MarkerDriver:
     """See the module's text.
 
-    write(leader, markers): a Deferred of the WriteTxnMarkersResponse or of a KafkaError, or either
-    at once. on_done(sending): all markers are there.
+    write(leader, markers): returns a WriteTxnMarkersResponse or a KafkaError, or a Deferred of
+    either. on_done(sending): called when all markers are written.
     """
 
     def __init__(
@@ -131,7 +132,9 @@ class MarkerDriver:
         self._timer: Timer | None = None
 
     def queue(self, log_partition: int, coordinator_epoch: int, ended: Ended) -> None:
-        """Have the markers of a transaction sent, in place of those of an earlier one of its id."""
+        """Queue the markers of a transaction, replacing those of an earlier one
+        with the same id.
+        """
         before = self._sendings.pop(ended.transactional_id, None)
         if before is not None:
             before.is_over = True
@@ -140,12 +143,14 @@ class MarkerDriver:
         self._queue(sending, sending.missing)
 
     def is_sending(self, ended: Ended) -> bool:
-        """Are the markers of this end on their way?"""
+        """Return whether the markers of this end are being sent."""
         sending = self._sendings.get(ended.transactional_id)
         return sending is not None and sending.ended.transaction.is_same_end(ended.transaction)
 
     def ask_refused_again(self, ended: Ended) -> None:
-        """Send again what was refused, but not what is written: an operator may have helped."""
+        """Retry rejected markers, but not written ones: an operator may have
+        resolved the problem.
+        """
         sending = self._sendings.get(ended.transactional_id)
         if sending is not None and sending.refused:
             refused, sending.refused = sending.refused, {}
@@ -160,14 +165,14 @@ class MarkerDriver:
             self._finish_if_done(sending)
 
     def forget(self, log_partition: int) -> None:
-        """This node does not coordinate these transactions any more, or loads them anew."""
+        """Forget transactions that this node no longer coordinates, or reloads."""
         for transactional_id, sending in list(self._sendings.items()):
             if sending.log_partition == log_partition:
                 sending.is_over = True
                 del self._sendings[transactional_id]
 
     def close(self) -> None:
-        """Send nothing any more."""
+        """Stop sending."""
         for sending in self._sendings.values():
             sending.is_over = True
         self._sendings.clear()
@@ -236,7 +241,7 @@ class MarkerDriver:
         self._send_to(leader)
 
     def _take(self, batch: Batch, codes: dict[TopicPartition, int]) -> None:
-        """What became of the markers of one transaction on one leader."""
+        """Process the results for one transaction's markers on one leader."""
         sending = batch.sending
         if sending.is_over:
             return
@@ -268,7 +273,7 @@ class MarkerDriver:
             self._timer = self._scheduler.call_later(RETRY_MS, self._retry)
 
     def _retry(self) -> None:
-        """Leaders may be others by now."""
+        """Retry; the leaders may have changed."""
         self._timer = None
         again, self._again = self._again, []
         for batch in again:
@@ -281,7 +286,7 @@ def _tell(sending: Sending, partition: TopicPartition, code: int) -> None:
     if partition not in sending.told:
         sending.told.add(partition)
         _log.info(
-            "%s: %s refuses the marker with %s: it knows of a newer coordinator or producer epoch",
+            "%s: %s rejected the marker with %s: it knows of a newer coordinator or producer epoch",
             sending.ended.transactional_id,
             partition,
             ErrorCode(code).name,

@@ -53,7 +53,8 @@ def add_partitions(
     version: int,
     breathe: Breathe = go_on,
 ) -> MakeResponse | Deferred:
-    """What makes the response, when every transaction of the request has its answer.
+    """Process the request; return the response, or a Deferred of it, once
+    every transaction is answered.
 
     `breathe` is called between partitions (`environment/slices.py`).
     """
@@ -77,7 +78,7 @@ def _response(
 def asked_transactions(
     message: AddPartitionsToTxnRequest, version: int
 ) -> Sequence[AddPartitionsToTxnTransaction]:
-    """The transactions of a request, in the form of version 4."""
+    """Return the transactions of a request, in the form of version 4."""
     if version >= FROM_BROKERS:
         return message.transactions
     return [
@@ -96,7 +97,7 @@ def same_code(
     code: int,
     breathe: Breathe = go_on,
 ) -> AddPartitionsToTxnResult:
-    """The same code for every partition that was asked for; a topic without any stays."""
+    """Return the same code for every requested partition; topics without partitions are kept."""
     return AddPartitionsToTxnResult(
         transactional_id=transactional_id,
         topic_results=[
@@ -156,7 +157,7 @@ def _add(
 def _refused(
     image: MetadataImage, partitions: Iterable[TopicPartition], *, is_client: bool
 ) -> dict[TopicPartition, int]:
-    """The partitions that cannot join, with the reason."""
+    """Return the partitions that cannot join, with the reason."""
     refused = {}
     for each in partitions:
         if is_client and each.topic in INTERNAL_TOPICS:

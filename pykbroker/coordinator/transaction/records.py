@@ -24,7 +24,7 @@ from pykbroker.types import TopicPartition
 def transaction_record(
     transactional_id: str, transaction: Transaction, version: int, breathe: Breathe = go_on
 ) -> CoordinatorRecord:
-    """The record that leads to `transaction`; `version` of the value is 0 or 1."""
+    """Return the record of `transaction`; `version` of the value is 0 or 1."""
     value = TransactionLogValue(
         producer_id=transaction.producer_id,
         producer_epoch=transaction.epoch,
@@ -42,12 +42,12 @@ def transaction_record(
 
 
 def tombstone(transactional_id: str) -> CoordinatorRecord:
-    """The id is forgotten."""
+    """Return the tombstone that deletes an id."""
     return CoordinatorRecord(TransactionLogKey(transactional_id=transactional_id), None)
 
 
 def transaction_of(value: TransactionLogValue, breathe: Breathe = go_on) -> Transaction:
-    """What a record's value says. CorruptBatch: a status that no release writes."""
+    """Decode a record's value. Raises CorruptBatch for a status that no release writes."""
     try:
         state = TransactionState(value.transaction_status)
     except ValueError:
@@ -72,7 +72,7 @@ def transaction_of(value: TransactionLogValue, breathe: Breathe = go_on) -> Tran
 
 
 def _by_topic(transaction: Transaction, breathe: Breathe) -> list[PartitionsSchema] | None:
-    """None while the state is EMPTY, as Kafka writes it."""
+    """Return the partitions by topic; None while the state is EMPTY, as in Kafka."""
     if transaction.state is TransactionState.EMPTY:
         return None
     topics: dict[str, list[int]] = {}

@@ -1,4 +1,4 @@
-"""The broker configuration keys that the transaction coordinator obeys, read once."""
+"""The broker configuration keys of the transaction coordinator, read once."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class TransactionSettings:
 
     @classmethod
     def from_config(cls, config: BrokerConfig) -> TransactionSettings:
-        """From the keys transaction.* and transactional.* of the broker's configuration."""
+        """Create from the keys transaction.* and transactional.* of the broker's configuration."""
         return cls(
             max_timeout_ms=config.transaction_max_timeout_ms,
             expiration_ms=config.transactional_id_expiration_ms,
@@ -42,7 +42,7 @@ class TransactionSettings:
         )
 
     def topic_configs(self) -> dict[str, str]:
-        """The topic configuration `__transaction_state` is created with."""
+        """Return the configuration with which `__transaction_state` is created."""
         return {
             "unclean.leader.election.enable": "false",
             "compression.type": "uncompressed",

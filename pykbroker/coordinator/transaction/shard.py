@@ -7,7 +7,7 @@ In:  initialise, add_partitions, end, abort_overdue, complete, forget_unused: ea
      `(request, context, caller, now_ms) -> ShardDecision`; verify, describe, list_transactions,
      overdue, ending: questions; replay.
 Out: decisions: records for the log, and replies.
-Invariant: an outcome that is decided (PREPARE_...) is only ever followed by its completion.
+Invariant: a decided outcome (PREPARE_...) is only ever followed by its completion.
 Source: Kafka's `TransactionCoordinator.scala`, `TransactionStateManager.scala`.
 """
 
@@ -40,15 +40,16 @@ from pykbroker.protocol.record_batch import NO_PRODUCER_ID
 
 
 class Context(NamedTuple):
-    """server_version: the finalised transaction.version. new_producer_id: one that nobody has, if
-    it was found out before that one is needed."""
+    """server_version: the finalised transaction.version. new_producer_id: an unused one, if it is
+    already known that one is needed.
+    """
 
     server_version: int
     new_producer_id: int | None = None
 
 
 class Addition(NamedTuple):
-    """Partitions that are to join a transaction, or, `verify` asks, have joined it."""
+    """Partitions that are to join a transaction or, for `verify`, may have joined it."""
 
     transactional_id: str
     producer_id: int
@@ -58,16 +59,16 @@ class Addition(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """A transaction whose outcome is decided: its markers are to be sent."""
+    """A transaction with a decided outcome, whose markers are to be sent."""
 
     transactional_id: str
     transaction: Transaction
 
 
 class Reply(NamedTuple):
-    """code: of the answer. transaction: as it is then. ended: send its markers.
+    """code: the error code. transaction: the resulting state. ended: send its markers.
 
-    needs: nothing was decided: ask again with what is missing.
+    needs: nothing was decided; repeat with what is missing.
     """
 
     code: int = 0
@@ -139,7 +140,7 @@ class TransactionShard:
     def abort_overdue(
         self, request: Ended, context: Context, caller: Hashable, now_ms: int
     ) -> ShardDecision:
-        """A transaction that `overdue` named has taken too long. Reply."""
+        """Abort a transaction that `overdue` returned. Reply."""
         transaction = self.get(request.transactional_id)
         if (
             transaction is None
@@ -153,7 +154,7 @@ class TransactionShard:
     def complete(
         self, request: Ended, context: Context, caller: Hashable, now_ms: int
     ) -> ShardDecision:
-        """Every marker of the transaction is written. Reply."""
+        """Complete a transaction whose markers are all written. Reply."""
         transaction = self.get(request.transactional_id)
         if transaction is None or not transaction.is_same_end(request.transaction):
             return _answered(ErrorCode.INVALID_TXN_STATE)
@@ -162,7 +163,7 @@ class TransactionShard:
     def forget_unused(
         self, expiration_ms: int, context: Context, caller: Hashable, now_ms: int
     ) -> ShardDecision:
-        """Forget ids that were not used for so long and have no transaction."""
+        """Remove ids that have been unused for long and have no transaction."""
         decision = ShardDecision(reply=Reply(), atomic=False)
         decision.records = [
             tombstone(transactional_id)
@@ -193,7 +194,7 @@ class TransactionShard:
     def _step(
         self, transactional_id: str, transaction: Transaction, context: Context
     ) -> ShardDecision:
-        """Write the transaction down; it is the reply."""
+        """Write the transaction to the log; it is also the reply."""
         before = self._unwritten.get(transactional_id)
         if transaction.last_epoch == NO_EPOCH:
             self._unwritten.pop(transactional_id, None)
@@ -218,7 +219,7 @@ class TransactionShard:
     # ---- questions
 
     def get(self, transactional_id: str) -> Transaction | None:
-        """The transaction of an id."""
+        """Return the transaction of an id."""
         transaction = self.transactions.get(transactional_id)
         unwritten = self._unwritten.get(transactional_id)
         if transaction is None or unwritten is None:
@@ -226,7 +227,9 @@ class TransactionShard:
         return transaction._replace(last_epoch=unwritten[0], previous_producer_id=unwritten[1])
 
     def verify(self, request: Addition, context: None) -> dict[int, Partitions]:
-        """Have these partitions joined the transaction of this producer? Partitions by code."""
+        """Return whether these partitions have joined the producer's
+        transaction: partitions by code.
+        """
         transaction = self.transactions.get(request.transactional_id)
         if transaction is None:
             return {int(ErrorCode.INVALID_PRODUCER_ID_MAPPING): request.partitions}
@@ -243,16 +246,16 @@ class TransactionShard:
         return found
 
     def all_transactions(self, request: None, context: None) -> dict[str, Transaction]:
-        """Every transactional id of this partition."""
+        """Return every transactional id of this partition."""
         return dict(self.transactions)
 
     def one_transaction(self, transactional_id: str, context: None) -> Transaction | ErrorCode:
-        """The transaction of an id; TRANSACTIONAL_ID_NOT_FOUND."""
+        """Return the transaction of an id, or TRANSACTIONAL_ID_NOT_FOUND."""
         found = self.transactions.get(transactional_id)
         return ErrorCode.TRANSACTIONAL_ID_NOT_FOUND if found is None else found
 
     def overdue(self, now_ms: int, context: None) -> list[Ended]:
-        """Open transactions that have taken longer than their producer allowed."""
+        """Return open transactions that have exceeded their time-out."""
         return [
             Ended(transactional_id, transaction)
             for transactional_id, transaction in paced(self.transactions.items(), self._breathe)
@@ -261,7 +264,7 @@ class TransactionShard:
         ]
 
     def ending(self, request: None, context: None) -> list[Ended]:
-        """Transactions whose outcome is decided, and whose markers may not be written."""
+        """Return transactions with a decided outcome whose markers may not be written yet."""
         return [
             Ended(transactional_id, transaction)
             for transactional_id, transaction in paced(self.transactions.items(), self._breathe)
@@ -269,7 +272,7 @@ class TransactionShard:
         ]
 
     def is_ending(self, ended: Ended) -> bool:
-        """Is this very end still without its completion?"""
+        """Return whether this end is not yet completed."""
         transaction = self.transactions.get(ended.transactional_id)
         return transaction is not None and transaction.is_same_end(ended.transaction)
 
@@ -287,19 +290,19 @@ class TransactionShard:
             self.transactions[transactional_id] = transaction_of(record.value, self._breathe)
 
     def replay_end_of_transaction(self, producer_id: int, committed: bool) -> None:
-        """Nothing of `__transaction_state` is written in a transaction: a marker has no meaning."""
+        """Ignore markers: `__transaction_state` is never written to in a transaction."""
 
     def loaded(self, now_ms: int) -> ShardDecision:
-        """The driver asks what is `ending` then."""
+        """Do nothing; the driver then asks for `ending`."""
         return ShardDecision()
 
     def timer_expired(self, key: Hashable, now_ms: int) -> ShardDecision:
-        """RuntimeError: no decision of this machine starts a timer."""
+        """Raise RuntimeError, because no decision of this machine starts a timer."""
         raise RuntimeError(f"unknown timer {key!r}")
 
 
 def _answered(outcome: Outcome) -> ShardDecision:
-    """Nothing changes."""
+    """Return a decision that changes nothing."""
     if isinstance(outcome, Needs):
         return ShardDecision(reply=Reply(needs=outcome))
     assert isinstance(outcome, ErrorCode)

@@ -1,4 +1,4 @@
-"""The states of a transactional id, and which may follow which.
+"""The states of a transactional id, and the allowed transitions.
 
     EMPTY ------> ONGOING --> PREPARE_COMMIT --> COMPLETE_COMMIT --.
       |  ^           |                                             |
@@ -28,12 +28,12 @@ class TransactionState(IntEnum):
 
     @property
     def shown(self) -> str:
-        """As Kafka's tools and APIs call it."""
+        """The name in Kafka's tools and APIs."""
         return _SHOWN[self]
 
     @property
     def is_ending(self) -> bool:
-        """Are markers on their way?"""
+        """Whether markers are being sent."""
         return self in (TransactionState.PREPARE_COMMIT, TransactionState.PREPARE_ABORT)
 
 

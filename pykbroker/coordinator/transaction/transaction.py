@@ -1,4 +1,4 @@
-"""What the coordinator knows of one transactional id, and the steps that it may take.
+"""The coordinator's state of one transactional id, and its possible steps.
 
 A `Transaction` is never changed: every step returns the next one, and checks that it may follow.
 Epochs: a client never gets the highest one (32767), so that there is always one left to fence it
@@ -29,8 +29,8 @@ class Transaction(NamedTuple):
 
     last_epoch: the epoch that the present one replaced at its producer's own request, which may
         repeat it; -1 when another producer may have been fenced (and after a fail-over).
-    next_producer_id: the one to go on with when the markers are written; -1: the same.
-    client_version: the transaction.version that the client spoke when it changed this last.
+    next_producer_id: the one to continue with when the markers are written; -1: the same.
+    client_version: the client's transaction.version at the last change.
     """
 
     producer_id: int
@@ -47,12 +47,14 @@ class Transaction(NamedTuple):
 
     @property
     def is_epoch_used_up(self) -> bool:
-        """Has the client the highest epoch that it may have?"""
+        """Whether the client has the highest epoch that it may have."""
         return is_last_epoch(self.epoch)
 
     def is_same_end(self, other: Transaction) -> bool:
-        """Are both the end of the same transaction, in the same state? Before transaction.version 2
-        a producer's transactions have the same epoch: their times tell them apart."""
+        """Return whether both are the end of the same transaction, in the same state. Before
+        transaction.version 2 a producer's transactions have the same epoch, so their times
+        distinguish them.
+        """
         return (
             self.state is other.state
             and self.producer_id == other.producer_id
@@ -64,7 +66,7 @@ class Transaction(NamedTuple):
     # ---- steps
 
     def initialised(self, epoch: int, last_epoch: int, timeout_ms: int, now_ms: int) -> Transaction:
-        """The producer begins (again), with this epoch."""
+        """The producer starts (again), with this epoch."""
         return self._to(
             TransactionState.EMPTY,
             epoch=epoch,
@@ -78,12 +80,12 @@ class Transaction(NamedTuple):
     def rotated(
         self, producer_id: int, last_epoch: int, timeout_ms: int, now_ms: int
     ) -> Transaction:
-        """The producer begins again with a new id, because its epochs are used up."""
+        """The producer restarts with a new id, because its epochs are used up."""
         begun = self.initialised(0, last_epoch, timeout_ms, now_ms)
         return begun._replace(producer_id=producer_id)
 
     def with_partitions(self, added: Partitions, client_version: int, now_ms: int) -> Transaction:
-        """Partitions join the transaction; the first ones begin it."""
+        """Add partitions to the transaction; the first ones begin it."""
         is_ongoing = self.state is TransactionState.ONGOING
         return self._to(
             TransactionState.ONGOING,
@@ -100,7 +102,7 @@ class Transaction(NamedTuple):
         now_ms: int,
         next_producer_id: int = NO_PRODUCER_ID,
     ) -> Transaction:
-        """The outcome is decided: the markers follow.
+        """Decide the outcome; the markers follow.
 
         A producer of transaction.version 2 may abort before it has added anything.
         """
@@ -118,14 +120,14 @@ class Transaction(NamedTuple):
         )
 
     def fenced(self, client_version: int, now_ms: int, next_producer_id: int) -> Transaction:
-        """Abort under the next epoch: whoever has the present one writes nothing any more."""
+        """Abort under the next epoch, which fences the holder of the current one."""
         before = self
         if client_version < EPOCH_BUMPING:
             before = self._replace(epoch=min(self.epoch + 1, MAX_EPOCH), last_epoch=NO_EPOCH)
         return before.ended(False, client_version, now_ms, next_producer_id)
 
     def completed(self, now_ms: int) -> Transaction:
-        """All markers are written."""
+        """Complete the transaction: all markers are written."""
         changes: dict[str, Any] = {}
         if self.next_producer_id != NO_PRODUCER_ID:
             changes = {"producer_id": self.next_producer_id, "epoch": 0}
@@ -145,5 +147,5 @@ class Transaction(NamedTuple):
 
 
 def is_last_epoch(epoch: int) -> bool:
-    """Is it the highest epoch that a client may have, or above it?"""
+    """Return whether it is the highest epoch that a client may have, or above it."""
     return epoch >= MAX_EPOCH - 1

@@ -1,13 +1,13 @@
-"""The transaction coordinator of one node: what handlers ask, and what has to be done later.
+"""The transaction coordinator of one node: requests of handlers, and deferred work.
 
 In:  one method per request; `apply` (metadata publisher); the timers of overdue transactions and
      of unused ids; partitions that are loaded.
 Out: replies, or Deferreds of them; markers, by the marker driver.
 State: the runtime, the marker driver, how many partitions the topic has.
-Invariants: markers are sent when the record of the outcome is committed, and not before, and only
-while it is not completed: before transaction.version 2 they would end the producer's next
-transaction. The completion is written when every marker is there. The producer's reply is not
-delayed by its markers.
+Invariants: markers are sent only after the record of the outcome is committed, and only while it is
+not completed: before transaction.version 2 they would end the producer's next transaction. The
+completion is written when every marker is written. The producer's reply is not delayed by its
+markers.
 Source: Kafka's `TransactionCoordinator.scala`.
 """
 
@@ -165,7 +165,7 @@ class TransactionCoordinator:
         return partition_for(transactional_id, self.num_partitions)
 
     def stop(self) -> None:
-        """Refuse everybody who waits; what is not finished is for the next coordinator."""
+        """Answer waiting callers with an error; the next coordinator finishes the rest."""
         self._is_stopped = True
         self.runtime.stop()
         self._markers.close()
@@ -180,14 +180,14 @@ class TransactionCoordinator:
     # ---- requests
 
     def initialise(self, request: Initialisation) -> Reply | Deferred:
-        """InitProducerId of a transactional id; its transaction is the producer's from now on."""
+        """InitProducerId of a transactional id, which then belongs to this producer."""
         timeout_ms = request.timeout_ms
         if not 0 < timeout_ms <= self.settings.max_timeout_ms:
             return Reply(code=int(ErrorCode.INVALID_TRANSACTION_TIMEOUT))
         return self._decide(TransactionShard.initialise, request)
 
     def add_partitions(self, request: Addition) -> Reply | Deferred:
-        """Partitions join a transaction, which begins with the first ones."""
+        """Add partitions to a transaction, which begins with the first ones."""
         return self._decide(TransactionShard.add_partitions, request)
 
     def add_partitions_batch(
@@ -200,7 +200,7 @@ class TransactionCoordinator:
         )
 
     def verify(self, request: Addition) -> dict[int, Partitions] | Deferred:
-        """Which partitions have joined the producer's transaction; by error code."""
+        """Return which partitions have joined the producer's transaction, by error code."""
 
         def refuse(request: Addition, context: None, code: int) -> dict[int, Partitions]:
             return {coordinator_error(code): request.partitions}
@@ -218,7 +218,7 @@ class TransactionCoordinator:
         return self._decide(TransactionShard.end, request)
 
     def one_transaction(self, transactional_id: str) -> Transaction | ErrorCode | Deferred:
-        """The transaction of an id, or why not."""
+        """Return the transaction of an id, or an error."""
 
         def refuse(request: str, context: None, code: int) -> ErrorCode:
             return ErrorCode(coordinator_error(code))
@@ -229,7 +229,7 @@ class TransactionCoordinator:
         )
 
     def all_transactions(self) -> dict[str, Transaction] | Deferred:
-        """Every transaction that this node coordinates.
+        """Return every transaction that this node coordinates.
 
         KafkaError COORDINATOR_LOAD_IN_PROGRESS, or a Deferred of it, while some are loaded.
         """
@@ -279,7 +279,7 @@ class TransactionCoordinator:
     def _decided(
         self, partition: int, operation: Operation, request: Any, reply: Reply
     ) -> Reply | Deferred:
-        """The decision is committed."""
+        """Handle a committed decision."""
         if reply.needs is not None:
             return self._with_producer_id(partial(self._decide, operation, request))
         if reply.ended is not None:
@@ -307,14 +307,14 @@ class TransactionCoordinator:
     # ---- markers
 
     def _send_decided(self) -> None:
-        """Send the markers of what was decided in this turn, together to each leader."""
+        """Send the markers of the decisions of this turn, together to each leader."""
         ends, self._decided_ends = self._decided_ends, []
         for partition, ended in ends:
             self._queue_markers(partition, ended)
         self._markers.send_queued()
 
     def _queue_markers(self, partition: int, ended: Ended) -> None:
-        """Have markers sent, unless they are on their way, or all written by now."""
+        """Queue markers, unless they are being sent or all written."""
         led = self.runtime.led(partition)
         if led is None:
             return
@@ -327,7 +327,7 @@ class TransactionCoordinator:
             self._markers.queue(partition, epoch, ended)
 
     def _complete(self, sending: Sending) -> None:
-        """Every marker is written: so is the end, again and again until it is."""
+        """Write the completion after every marker is written, retrying until it succeeds."""
         if self._is_stopped:
             return
         partition = sending.log_partition
@@ -347,7 +347,7 @@ class TransactionCoordinator:
         self._wake()
 
     def _on_loaded(self, partition: int) -> None:
-        """What was ending is ended, once it is certain that the record of it is committed."""
+        """Resume decided endings, once their records are certainly committed."""
         self._markers.forget(partition)
         self._send_markers_of(partition)
 
@@ -361,8 +361,9 @@ class TransactionCoordinator:
             self._markers.send_queued()
 
     def _resume_endings(self) -> None:
-        """An outcome that was not committed in time for its caller has sent no markers; partitions
-        that have refused theirs may take them now."""
+        """Resume endings: an outcome that was committed too late for its caller has sent no
+        markers, and partitions that rejected theirs may accept them now.
+        """
         for partition in self.runtime.active_partitions():
             self._send_markers_of(partition)
 
@@ -380,7 +381,7 @@ class TransactionCoordinator:
         self._timers[name] = self._scheduler.call_later(interval_ms, due)
 
     def _run_in_slices(self, name: str, work: Callable[[], None]) -> None:
-        """There may be very many transactions."""
+        """Run in slices, because there may be very many transactions."""
 
         def ended(outcome: Any) -> None:
             if isinstance(outcome, Exception):
@@ -425,10 +426,10 @@ def _refuse(request: Any, context: Context, code: int) -> Reply:
 
 def _log_abort(transactional_id: str, reply: Reply) -> None:
     if reply.ended is not None:
-        _log.info("%s took too long: its transaction is aborted", transactional_id)
+        _log.info("%s exceeded its time-out: the transaction is aborted", transactional_id)
     elif reply.code not in (ErrorCode.INVALID_TXN_STATE, ErrorCode.NONE):
         _log.warning(
-            "%s takes too long and cannot be aborted: %s",
+            "%s exceeded its time-out and cannot be aborted: %s",
             transactional_id,
             ErrorCode(reply.code).name,
         )
