@@ -29,6 +29,10 @@ REMIND_MS = 10_000
 _log = logging.getLogger("pykbroker.server")
 
 
+class LogDirLost(Exception):
+    """A log directory failed that the node cannot be without."""
+
+
 class NodeState(Enum):
     """The states of a node. The value completes the sentence `node 1 is ...`."""
 

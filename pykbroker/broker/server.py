@@ -12,7 +12,7 @@ the same order backwards; each step is one method below.
 
 State: the parts. It decides nothing and serves nothing itself.
 In: `start`, `stop`, which await Deferreds only (`deferred.spawn`); turns of the worker; deadlines.
-Out: `listeners`; `on_fatal` when the node has to end by itself.
+Out: `listeners`; a call of `on_fatal` when the node has to end by itself.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from pykbroker.broker.handlers import make_routes
 from pykbroker.broker.metadata.dynamic_config import DynamicConfig
 from pykbroker.broker.metadata.metadata_view import MetadataView
 from pykbroker.broker.metadata.publisher_steps import RegistrationStep, ReplicaManagerStep
-from pykbroker.broker.node_state import NodeState, StateKeeper
+from pykbroker.broker.node_state import LogDirLost, NodeState, StateKeeper
 from pykbroker.broker.outgoing import Outgoing
 from pykbroker.broker.purgatory_timer import PurgatoryTimer
 from pykbroker.broker.replication_drivers import ReplicationDrivers
@@ -73,10 +73,6 @@ DISK_THREADS = 8  # that fetch what the page cache does not hold
 _log = logging.getLogger("pykbroker.server")
 
 
-class LogDirLost(Exception):
-    """A log directory failed that the node cannot be without."""
-
-
 class BrokerServer:
     """A node: broker, controller, or both.
 
@@ -93,7 +89,7 @@ class BrokerServer:
         self.cluster_id = ""
         self.counters = Counters()
         self.routes = make_routes()
-        self.on_fatal: Callable[[str], None] = partial(_log.critical, "%s")
+        self._on_fatal: Callable[[str], None] = partial(_log.critical, "%s")
         self.files = environment.files
         self.scheduler = environment.scheduler
         self.now_ms = environment.clock.now_ms
@@ -464,19 +460,23 @@ class BrokerServer:
         if (directory_id := self.storage.directory_ids.get(directory.path)) is not None:
             self.kraft.broker.directory_failed(directory_id)
 
+    def follow_fatal(self, on_fatal: Callable[[str], None]) -> None:
+        """Call `on_fatal` with the reason when the node has to end by itself."""
+        self._on_fatal = on_fatal
+
     def halt(self, failure: BaseException) -> None:
         """A bug of ours, or a log directory that is needed and lost: the process has to end.
 
         After a bug nothing more is answered and written, and the stop is not marked as a clean one.
         """
         if isinstance(failure, (LogDirLost, LogDirFailure)):
-            self.on_fatal(str(failure))
+            self._on_fatal(str(failure))
             return
         self._in_doubt = True
         self.network.channel.to_flush.clear()
         self.counters.unexpected_errors += 1
         _log.critical("this node cannot continue", exc_info=failure)
-        self.on_fatal(f"this node cannot continue: {failure!r}")
+        self._on_fatal(f"this node cannot continue: {failure!r}")
 
     # ---------------------------------------------------------------- turns and time
 

@@ -230,7 +230,7 @@ async def _serve(server: BrokerServer, config: BrokerConfig, pipe: int | None) -
         loop.add_signal_handler(number, signalled, signal.Signals(number).name)
     if pipe is not None:
         loop.add_reader(pipe, has_closed, pipe)
-    server.on_fatal = lambda message: end(1, logging.CRITICAL, "%s", message)
+    server.follow_fatal(lambda message: end(1, logging.CRITICAL, "%s", message))
     switch_threads_soon()
     starting = asyncio.ensure_future(in_asyncio(server.start()))
     await asyncio.wait((starting, ending), return_when=asyncio.FIRST_COMPLETED)

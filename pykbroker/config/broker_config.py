@@ -130,10 +130,6 @@ class BrokerConfig(BrokerFields):
         return key in self._static or key in self._cluster or key in self._node
 
     @property
-    def static_properties(self) -> Mapping[str, str]:
-        return self._static
-
-    @property
     def cluster_properties(self) -> Mapping[str, str]:
         """Dynamic settings for all brokers."""
         return self._cluster

@@ -273,20 +273,6 @@ def _is_key(name: str) -> bool:
     return name in BROKER_KEYS or LISTENER_KEY.match(name) is not None
 
 
-def environment_file(text: str, name: str) -> dict[str, str]:
-    """An env file of Docker (`NAME=value` lines), as a mapping for `environment_properties`."""
-    result: dict[str, str] = {}
-    for number, line in enumerate(text.splitlines(), 1):
-        stripped = line.strip()
-        if not stripped or stripped.startswith("#"):
-            continue
-        variable, equals, value = stripped.partition("=")
-        if not equals or not variable:
-            raise ConfigError(f"{name}, line {number}: expected NAME=value")
-        result[variable] = value
-    return result
-
-
 # --- a node that stands alone -------------------------------------------------------------------
 
 DATA_DIR: Final = "./pykbroker-data"

@@ -30,7 +30,6 @@ class LogDirFailure(Exception):
     def __init__(self, directory: str, action: str, cause: OSError) -> None:
         super().__init__(f"{action} in log directory {directory}: {cause}")
         self.directory = directory
-        self.cause = cause
 
 
 class ColdRead(Exception):

@@ -37,7 +37,6 @@ class RequestChannel:
         "_call_soon",
         "_turn",
         "_turn_due",
-        "full_count",
         "max_requests",
         "put_off",
         "queue",
@@ -55,7 +54,6 @@ class RequestChannel:
         self.waiting: deque[ChannelConnection] = deque()
         self.to_flush: list[ChannelConnection] = []
         self.put_off: list[Callable[[], None]] = []
-        self.full_count = 0
         self.woken = False
         """Something has to be written since the last end of a round began."""
 
@@ -77,7 +75,6 @@ class RequestChannel:
 
     def wait(self, connection: ChannelConnection) -> None:
         """Let a connection that found the channel full wait for room."""
-        self.full_count += 1
         self.waiting.append(connection)
         self.wake()
 

@@ -104,7 +104,6 @@ class ReplicaManager:
         self.watchers = Watchers(purgatory)
         self.hosting = Hosting(node_id, log_manager, config)
         self._breathe = breathe
-        self.on_no_directory: Callable[[], None] = _nobody_told
         self._log_manager = log_manager
         log_manager.follow_moves(self._on_log_moved)
         log_manager.follow_log_starts(self._on_log_start)
@@ -483,7 +482,7 @@ class ReplicaManager:
 
     def _check_directories(self) -> None:
         if not any(directory.is_online for directory in self._log_manager.directories):
-            self.on_no_directory()
+            _log.critical("all log directories have failed: this node has no partitions left")
 
     def _lose(self, partition: Partition) -> None:
         if partition in self._dirty:
@@ -493,7 +492,3 @@ class ReplicaManager:
         if self._following is not None:
             self._following.leave(partition)
         self.watchers.on_failed(partition)
-
-
-def _nobody_told() -> None:
-    _log.critical("all log directories have failed: this node has no partitions left")

@@ -254,7 +254,7 @@ def test_settled_raises_a_kafka_error(tmp_path: Path) -> None:
 def test_halt_tells_whoever_runs_the_node(tmp_path: Path) -> None:
     async def scenario(server: BrokerServer) -> None:
         told: list[str] = []
-        server.on_fatal = told.append
+        server.follow_fatal(told.append)
         server.halt(ValueError("in doubt"))
         assert told == ["this node cannot continue: ValueError('in doubt')"]
 
@@ -265,7 +265,7 @@ def test_halt_tells_whoever_runs_the_node(tmp_path: Path) -> None:
 def test_a_lost_directory_is_no_bug(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async def scenario(server: BrokerServer) -> None:
         told: list[str] = []
-        server.on_fatal = told.append
+        server.follow_fatal(told.append)
         server.halt(LogDirFailure("/d", "fsync", OSError(5, "Input/output error")))
         assert len(told) == 1
         assert "Input/output error" in told[0]
@@ -306,7 +306,7 @@ def test_a_bug_when_something_expires_ends_the_node(
 
     async def scenario(server: BrokerServer) -> None:
         ended = asyncio.Event()
-        server.on_fatal = lambda message: ended.set()
+        server.follow_fatal(lambda message: ended.set())
         server.purgatory.watch(Broken(), [], server.now_ms() + 1)
         server.wake()
         await asyncio.wait_for(ended.wait(), 60)

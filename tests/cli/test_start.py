@@ -371,6 +371,9 @@ class QuietServer:
         self.stopped = False
         self.haste = Deferred()
 
+    def follow_fatal(self, on_fatal: Callable[[str], None]) -> None:
+        self.on_fatal = on_fatal
+
     def leave_at_once(self) -> None:
         self.haste.resolve(None)
 

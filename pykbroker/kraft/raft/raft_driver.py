@@ -112,9 +112,17 @@ class RaftDriver:
         self._reply: ev.Reply | None = None
         self._last_role: tuple[int, int, type] = (-1, -1, type(None))
         self._flush_waiters: list[Deferred] = []
-        self.messenger: Messenger | None = None  # in a quorum of several
-        self.on_progress: Callable[[], None] = _nothing
-        self.on_role: Callable[[], None] = _nothing
+        self._linked: Messenger | None = None  # in a quorum of several
+        self._on_progress: Callable[[], None] = lambda: None
+        self._on_role: Callable[[], None] = lambda: None
+
+    def link(self, messenger: Messenger, on_role: Callable[[], None]) -> None:
+        """Reach the other voters by `messenger`; call `on_role` when the role has changed."""
+        self._linked, self._on_role = messenger, on_role
+
+    def follow_progress(self, on_progress: Callable[[], None]) -> None:
+        """Call a call of `on_progress` when other replicas may have more to fetch."""
+        self._on_progress = on_progress
 
     @property
     def is_stopped(self) -> bool:
@@ -130,11 +138,6 @@ class RaftDriver:
         if not isinstance(role, Follower) or role.leader_high_watermark < 0:
             return False
         return self._delivered_offset >= role.leader_high_watermark
-
-    @property
-    def delivered_offset(self) -> int:
-        """The listener has received everything before this offset."""
-        return self._delivered_offset
 
     @property
     def high_watermark(self) -> int:
@@ -308,13 +311,13 @@ class RaftDriver:
         role = (self.raft.epoch, self.raft.leader_id, type(self.raft.role))
         if role != self._last_role:
             self._last_role = role
-            self.on_role()
+            self._on_role()
 
     def _carry_out(self, effect: ev.Effect) -> None:
         match effect:
             case ev.HighWatermarkMoved():
                 self._deliver()
-                self.on_progress()
+                self._on_progress()
             case ev.SaveElection():
                 history = self.raft.history
                 self.log.write_election(effect.election, history.kraft_version, history.voters.ids)
@@ -324,7 +327,7 @@ class RaftDriver:
                 self._news = effect
                 self._news_offset = self.log.log.next_offset
                 self._tell_leader()
-                self.on_progress()
+                self._on_progress()
             case ev.Reply():
                 self._reply = effect
             case ev.SendVote():
@@ -339,8 +342,8 @@ class RaftDriver:
 
     @property
     def _messenger(self) -> Messenger:
-        assert self.messenger is not None, "a quorum of one has no other voters"
-        return self.messenger
+        assert self._linked is not None, "a quorum of one has no other voters"
+        return self._linked
 
     def _append_control(self, effect: ev.AppendControl) -> None:
         now_ms = self._now_ms()
@@ -391,7 +394,7 @@ class RaftDriver:
         """Sync what is written, then notify the machine."""
         end = self.log.end
         self._step_appended(end)
-        self.on_progress()
+        self._on_progress()
         if self._opening:
             job = self.log.prepare_flush()
             if job is not None:
@@ -494,7 +497,3 @@ class RaftDriver:
 
 class DivergedBelowCommit(Exception):
     """The leader's log lacks a record that this replica knows to be committed."""
-
-
-def _nothing() -> None:
-    """Do nothing; the default callback."""

@@ -62,8 +62,7 @@ class RaftLinks:
             max_snapshot_bytes=config.controller_quorum_fetch_snapshot_max_bytes,
             on_fatal=on_fatal,
         )
-        driver.messenger = self._messenger
-        driver.on_role = self._fetcher.wake
+        driver.link(self._messenger, self._fetcher.wake)
 
     @property
     def in_flight(self) -> int:

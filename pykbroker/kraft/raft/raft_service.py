@@ -65,7 +65,7 @@ class RaftService:
         self._now_ms = now_ms
         self._next_reply = 0
         self._updates = VoterUpdates(driver, purgatory, KEY)
-        driver.on_progress = self.on_progress
+        driver.follow_progress(self.on_progress)
 
     def on_progress(self) -> None:
         """Check parked fetches, because the log grew, more is committed, or the leader changed."""

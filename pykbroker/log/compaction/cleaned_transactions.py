@@ -26,7 +26,7 @@ class CleanedTransactions:
     transaction whose marker is kept.
     """
 
-    __slots__ = ("_aborted", "_coming", "_committed", "_observed", "on_kept_abort")
+    __slots__ = ("_aborted", "_coming", "_committed", "_observed", "_on_kept_abort")
 
     def __init__(
         self,
@@ -37,7 +37,11 @@ class CleanedTransactions:
         self._aborted: dict[int, AbortedTxn] = {}
         self._observed: set[int] = set()
         self._committed: set[int] = set()
-        self.on_kept_abort = on_kept_abort
+        self._on_kept_abort = on_kept_abort
+
+    def follow_kept_aborts(self, on_kept_abort: Callable[[AbortedTxn], None]) -> None:
+        """Call `on_kept_abort` from now on: the kept markers go into another segment."""
+        self._on_kept_abort = on_kept_abort
 
     def on_batch(self, header: BatchHeader) -> bool:
         """Process a data batch; return True if its transaction was aborted."""
@@ -62,8 +66,8 @@ class CleanedTransactions:
                 if aborted is None or producer_id not in self._observed:
                     return True
                 self._observed.discard(producer_id)
-                if self.on_kept_abort is not None:
-                    self.on_kept_abort(aborted)
+                if self._on_kept_abort is not None:
+                    self._on_kept_abort(aborted)
                 return False
             if control_type == COMMIT:
                 if producer_id not in self._committed:

@@ -232,7 +232,7 @@ def clean_group(
 ) -> Iterator[int | Group]:
     """Copy what is kept of one group; the last value yielded is the finished Group."""
     output = CleanedOutput(files, job, group[0].base_offset)
-    retention.transactions.on_kept_abort = output.keep_abort
+    retention.transactions.follow_kept_aborts(output.keep_abort)
     for segment in group:
         output.modified_ms = segment.modified_ms
         retention.keeps_old_tombstones = segment.modified_ms > old_tombstones_until_ms(job)

@@ -54,7 +54,6 @@ class LogDirectory:
         self.failure: LogDirFailure | None = None
         self.meta: MetaProperties | None = None
         self.was_clean = False
-        self.clean_broker_epoch: int | None = None
         self.checkpoints = OffsetCheckpoints(files, path)
         self._lock: FileLock | None = None
 
@@ -100,29 +99,18 @@ class LogDirectory:
         except OSError as error:
             raise LogDirFailure(self.path, "reading meta.properties", error) from error
 
-    def write_meta(self, meta: MetaProperties, now_ms: int) -> None:
-        try:
-            self.files.replace_file(f"{self.path}/{META_PROPERTIES}", meta.to_bytes(now_ms))
-        except OSError as error:
-            raise LogDirFailure(self.path, "writing meta.properties", error) from error
-        self.meta = meta
-
     def take_clean_shutdown(self) -> None:
-        """Return whether the last shutdown was clean; removes the file
+        """Note in `was_clean` whether the last shutdown was clean, and remove the file
         immediately (KAFKA-10471).
         """
         path = f"{self.path}/{CLEAN_SHUTDOWN}"
         try:
-            content = self.files.read_file(path)
+            self.files.read_file(path)  # unlike `exists`, this reports a broken disk
         except FileNotFoundError:
             return
         except OSError as error:
             raise LogDirFailure(self.path, "reading the clean shutdown file", error) from error
         self.was_clean = True
-        try:
-            self.clean_broker_epoch = CleanShutdown.from_bytes(content, path).broker_epoch
-        except CorruptCheckpoint:
-            self.clean_broker_epoch = None  # written by a Kafka version without the epoch
         try:
             self.files.unlink(path)
             self.files.sync_dir(self.path)

@@ -7,7 +7,7 @@
 
 In: `start`, `stop`, `kill`, `power_off`; crash points that the disk meets.
 Out: `on_ended(node)` before the logs of the process are forgotten; `on_up(node)` when it serves.
-A process that ends by itself (`on_fatal`) without a fault that explains it is a violation.
+A process that ends by itself (`follow_fatal`) without a fault that explains it is a violation.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Node:
         environment = self.machine.boot()
         config = BrokerConfig.from_properties(self._properties)
         server = self.server = BrokerServer(environment, config, self._cluster_id)
-        server.on_fatal = self._fatal
+        server.follow_fatal(self._fatal)
         # A turn of the event loop later, so that the start runs in the name of the process.
         environment.scheduler.call_soon(self._run_start, server)
 

@@ -60,7 +60,7 @@ def test_create_stop_and_load_again(files: MemoryFiles) -> None:
     again = loaded(files)
     assert not files.exists("/a/.kafka_cleanshutdown")
     (directory,) = again.directories
-    assert (directory.was_clean, directory.clean_broker_epoch) == (True, 17)
+    assert directory.was_clean
     found = again.get(ORDERS[0])
     assert found is not None
     assert (found.topic_id, found.log_end_offset, found.recovery_point) == (TOPIC_ID, 2, 2)
@@ -101,7 +101,8 @@ def test_whose_directory_it_is(files: MemoryFiles) -> None:
     manager = loaded(files)
     (directory,) = manager.directories
     assert directory.directory_id is None
-    directory.write_meta(MetaProperties("cluster", 1, TOPIC_ID), NOW_MS)
+    meta = MetaProperties("cluster", 1, TOPIC_ID)
+    files.write_file("/a/meta.properties", meta.to_bytes(NOW_MS))
     manager.shutdown(NOW_MS)
     again = loaded(files)
     assert again.directories[0].directory_id == TOPIC_ID
