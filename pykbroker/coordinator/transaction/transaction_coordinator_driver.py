@@ -349,7 +349,7 @@ class TransactionCoordinator:
     def _on_loaded(self, partition: int) -> None:
         """Resume decided endings, once their records are certainly committed."""
         self._markers.forget(partition)
-        self._send_markers_of(partition)
+        self._run_in_slices("ending transactions", partial(self._send_markers_of, partition))
 
     def _send_all_markers(self, partition: int, ending: list[Ended]) -> None:
         if ending:
