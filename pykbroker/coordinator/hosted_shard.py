@@ -45,7 +45,7 @@ class Shard(Protocol):
 
 
 class HostState(Enum):
-    """See the module's text."""
+    """The states of a hosted partition."""
 
     LOADING = "loading"
     ACTIVE = "active"
@@ -80,7 +80,10 @@ class Waiting:
 
 
 class HostedShard:
-    """See the module's text. `shard` is None until the first request of an empty partition."""
+    """One partition of a coordinator's topic on this node.
+
+    `shard` is None until the first request of an empty partition.
+    """
 
     __slots__ = (
         "commit_timer",

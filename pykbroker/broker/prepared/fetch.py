@@ -78,7 +78,7 @@ class EntryLayout:
 
 
 class PreparedFetch(PreparedRequest):
-    """See the module."""
+    """Serves Fetch requests for a few small batches of one topic."""
 
     __slots__ = (
         "_api",

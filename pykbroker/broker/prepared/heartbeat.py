@@ -28,7 +28,7 @@ _put_i32 = Struct(">i").pack_into
 
 
 class PreparedHeartbeat(PreparedRequest):
-    """See the module."""
+    """Serves Heartbeat requests with the same bytes."""
 
     __slots__ = ("_all_well", "_answer", "_message", "_pattern", "_services")
 

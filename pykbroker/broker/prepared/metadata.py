@@ -35,7 +35,7 @@ Handle: TypeAlias = Callable[["Request"], object]
 
 
 class PreparedMetadata(PreparedRequest):
-    """See the module."""
+    """Serves Metadata requests with the same bytes from an encoded answer."""
 
     __slots__ = ("_handle", "_image", "_pattern", "_reply", "_request", "_view")
 

@@ -44,7 +44,7 @@ Handle: TypeAlias = Callable[["Request"], object]
 
 
 class PreparedOffsetCommit(PreparedRequest):
-    """See the module."""
+    """Serves OffsetCommit requests for the same partitions of a group."""
 
     __slots__ = (
         "_all_well",

@@ -62,7 +62,7 @@ class RememberedTopic(NamedTuple):
 
 
 class PreparedProduce(PreparedRequest):
-    """See the module."""
+    """Serves Produce requests with plain batches to the same topics."""
 
     __slots__ = (
         "_api",

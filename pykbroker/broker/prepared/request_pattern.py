@@ -15,7 +15,7 @@ BEHIND_CORRELATION_ID = 8
 
 
 class RequestPattern:
-    """See the module."""
+    """The bytes that a request shares with later ones."""
 
     __slots__ = ("_pieces", "_size")
 

@@ -97,7 +97,7 @@ class Question:
 
 
 class TransactionJoining:
-    """See the module's text.
+    """Asks transaction coordinators on behalf of the partitions of this node.
 
     peer_of: a broker's address; None when it is not registered. send(peer, message): a Deferred of
     the response or a KafkaError. local: this node's coordinator.

@@ -62,7 +62,10 @@ NO_CONTEXT = CallerContext(version=0)
 
 
 class GroupCoordinator:
-    """See the module's text. A Deferred is resolved with the other thing that a method returns."""
+    """The group coordinator of one node.
+
+    A Deferred that a method returns is resolved with the other type of its result.
+    """
 
     def __init__(
         self,

@@ -64,7 +64,7 @@ class CommittedOffset:
 
 
 class OffsetStore:
-    """See the module's text."""
+    """The committed offsets of one partition of `__consumer_offsets`."""
 
     __slots__ = ("committed", "open_by_group", "pending")
 

@@ -55,7 +55,7 @@ EXPIRE_OFFSETS = "expire-offsets"
 
 
 class GroupShard:
-    """See the module's text."""
+    """The machine of one partition of `__consumer_offsets`."""
 
     __slots__ = ("_breathe", "groups", "offsets", "settings")
 

@@ -106,7 +106,7 @@ class Batch:
 
 
 class MarkerDriver:
-    """See the module's text.
+    """Sends the end markers of transactions.
 
     write(leader, markers): returns a WriteTxnMarkersResponse or a KafkaError, or a Deferred of
     either. on_done(sending): called when all markers are written.

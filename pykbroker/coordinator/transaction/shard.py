@@ -78,7 +78,7 @@ class Reply(NamedTuple):
 
 
 class TransactionShard:
-    """See the module's text."""
+    """The machine of one partition of `__transaction_state`."""
 
     __slots__ = ("_breathe", "_unwritten", "transactions")
 

@@ -61,7 +61,7 @@ Operation = Callable[..., Any]
 
 
 class TransactionCoordinator:
-    """See the module's text.
+    """The transaction coordinator of one node.
 
     take_producer_id: an id that nobody has, or a Deferred of one or of a KafkaError.
     write_markers(leader, markers): see `MarkerDriver`. after_replies(work): do it when the replies

@@ -71,7 +71,7 @@ class TopicPromise:
 
 
 class Catalog:
-    """See the module's text."""
+    """The topics and configurations that administrators were promised."""
 
     def __init__(self) -> None:
         self.topics: dict[str, TopicPromise] = {}

@@ -1,4 +1,4 @@
-"""What goes wrong in a cluster, beside all that goes wrong with one node.
+"""The faults of a cluster, in addition to those of one node.
 
 isolate       a node is cut off from all others: from them, to them, or both
 lag           everything to and from a node takes long
@@ -32,7 +32,7 @@ MOST_BETWEEN_MS = 300
 
 
 class ClusterFaults(Faults):
-    """See the module's text."""
+    """The faults of a cluster, in addition to those of one node."""
 
     def __init__(self, world: World, nodes: Sequence[Node], clients: Sequence[str]) -> None:
         super().__init__(world, nodes, clients, CLUSTER_WEIGHTS)

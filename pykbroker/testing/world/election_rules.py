@@ -78,7 +78,7 @@ class _Broker:
 
 
 class ElectionRules:
-    """See the module's text."""
+    """Checks committed metadata against the rules of elections."""
 
     def __init__(self) -> None:
         self._partitions: dict[PartitionKey, Standing] = {}

@@ -1,4 +1,4 @@
-"""What goes wrong, and when: drawn from the seed, one fault after the other.
+"""The faults of a world and their times, drawn from the seed, one after another.
 
     kill, power, stop           the process is killed, the machine loses its power, an orderly stop
     crash                       the same as kill or power, at the n-th call of the disk from now
@@ -40,7 +40,7 @@ MS = 1_000
 
 
 class Faults:
-    """See the module's text."""
+    """The faults of one node, drawn from the seed."""
 
     def __init__(
         self,

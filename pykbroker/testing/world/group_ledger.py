@@ -32,7 +32,7 @@ class Commit(NamedTuple):
 
 
 class GroupLedger:
-    """See the module's text."""
+    """What the members of one group were promised."""
 
     def __init__(self, group: str, *, may_move: bool = False) -> None:
         self.group = group

@@ -1,4 +1,4 @@
-"""The ways of packets between the hosts of a simulated network: delay, jitter, cuts.
+"""The links between the hosts of a simulated network: delay, jitter, cuts.
 
 State: one Link for each direction between two hosts, with the packets that a cut holds back.
 In: `carry`. Out: the call that a packet stands for, when it arrives.
@@ -26,7 +26,7 @@ class Link:
 
 
 class Links:
-    """See the module's text."""
+    """The links between the hosts of a simulated network."""
 
     def __init__(self, queue: EventQueue, dice: Dice) -> None:
         self.queue = queue

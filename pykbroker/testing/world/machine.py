@@ -16,7 +16,7 @@ from pykbroker.testing.world.virtual_time import EventQueue, MachineClock, Proce
 
 
 class Machine:
-    """See the module's text."""
+    """A simulated machine."""
 
     def __init__(self, seed: int, queue: EventQueue, network: Network, address: str) -> None:
         self._seed = seed

@@ -32,7 +32,7 @@ SYN_RETRY_US = 1_000_000
 
 
 class Network(Links):
-    """See the module's text."""
+    """The simulated network of a world."""
 
     def __init__(self, queue: EventQueue, dice: Dice) -> None:
         super().__init__(queue, dice)

@@ -30,7 +30,7 @@ DATA_DIRECTORY = "/data"
 
 
 class NodeState(Enum):
-    """See the module's text."""
+    """The states of a node of a world."""
 
     DOWN = auto()
     STARTING = auto()
@@ -44,7 +44,7 @@ def node_address(node_id: int) -> str:
 
 
 class Node:
-    """See the module's text."""
+    """A node of a world."""
 
     def __init__(
         self,

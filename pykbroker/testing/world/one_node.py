@@ -1,4 +1,4 @@
-"""The world of one node: everything that a node does today, under every fault.
+"""The world of one node: everything that a node does, under every fault.
 
     1  the node formats itself, an administrator creates topics
     2  producers, readers, members of a group and the administrator work while faults come; one
@@ -111,7 +111,7 @@ def has_transactions(seed: int) -> bool:
 
 
 class OneNode:
-    """See the module's text."""
+    """The world of one node."""
 
     def __init__(self, seed: int, scale: int = 1) -> None:
         self.world = World(seed)

@@ -1,4 +1,4 @@
-"""What power failures may take from replicated partitions: it has to be on no other replica.
+"""What power failures may take from replicated partitions: only records that no other replica has.
 
 A replica that lost its power may lack what was not flushed. Kafka cannot tell it from one whose
 process was killed: when a broker registers again after either, it leaves the in-sync and the
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class PowerLosses:
-    """See the module's text.
+    """What power failures may take from replicated partitions.
 
     State: how far each log was flushed when its process ended; the nodes that ended uncleanly, and
     those that lost their power, with the broker epoch that each had then; the newest image.

@@ -33,7 +33,7 @@ class Committed(NamedTuple):
 
 
 class QuorumRules:
-    """See the module's text.
+    """Checks the rules of the metadata quorum.
 
     State: what was ever committed, by the offset of its first record, and up to where each node's
     log was compared with it; who led each epoch; the epoch and high watermark of each process.

@@ -74,7 +74,7 @@ class CommittedLog:
 
 
 class ReplicationRules:
-    """See the module's text.
+    """Checks the rules of replicated partitions.
 
     State: the committed log of each partition; who led each epoch; each replica as it was, and up
     to where it was compared with the committed log.

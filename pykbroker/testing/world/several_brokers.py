@@ -56,7 +56,7 @@ INTERNAL = (GROUP_METADATA_TOPIC, TRANSACTION_STATE_TOPIC)
 
 
 class SeveralBrokers:
-    """See the module's text."""
+    """The world of several brokers."""
 
     def __init__(self, seed: int, scale: int = 1, shape: Shape | None = None) -> None:
         self.world = World(seed)

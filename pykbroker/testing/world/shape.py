@@ -1,4 +1,4 @@
-"""Which nodes a cluster has, and the configuration of each.
+"""The nodes of a cluster, and the configuration of each.
 
 3 nodes                    each is broker and controller
 3 nodes, 5 controllers     nodes 1 to 3 are brokers, 101 to 105 controllers
@@ -29,7 +29,7 @@ EVERY_NODE = {
 
 
 class Shape(NamedTuple):
-    """See the module's text."""
+    """The nodes of a cluster, and the configuration of each."""
 
     nodes: int = 3
     controllers: int = 0

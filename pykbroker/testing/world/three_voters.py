@@ -36,7 +36,7 @@ PROPERTIES = {"auto.create.topics.enable": "false", "offsets.topic.replication.f
 
 
 class ThreeVoters:
-    """See the module's text."""
+    """The world of a quorum of several nodes."""
 
     def __init__(self, seed: int, scale: int = 1, shape: Shape | None = None) -> None:
         self.world = World(seed)

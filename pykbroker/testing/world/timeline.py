@@ -1,4 +1,4 @@
-"""What happened in a world, in its order: a hash to compare two runs, and lines for a reader.
+"""The events of a world, in order: a hash for comparing two runs, and readable lines.
 
 In: `note` (a line, which is hashed), `log` (a line of a node's log, which is not: it may hold
 addresses of objects), `bytes_arrived`.
@@ -19,7 +19,7 @@ LOG_FORMATTER = logging.Formatter("%(name)s: %(message)s")
 
 
 class Timeline:
-    """See the module's text."""
+    """The events of a world, in order."""
 
     def __init__(self, queue: EventQueue, lines_kept: int = LINES_KEPT) -> None:
         self._queue = queue

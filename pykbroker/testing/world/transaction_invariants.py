@@ -1,4 +1,4 @@
-"""What looks into nodes after every event for the sake of transactions.
+"""Inspects nodes after every event on behalf of transactions.
 
 A rule: a last stable offset never passes an open transaction. And a fault: when a coordinator has
 written, its node crashes at one of the next calls of its disk, at times: between the outcome of a
@@ -52,7 +52,10 @@ class LastStableOffsets:
 
 
 class CrashesBetween:
-    """See the module's text. `partitions` is how many `__transaction_state` has."""
+    """Inspects nodes after every event on behalf of transactions.
+
+    `partitions` is the number of partitions of `__transaction_state`.
+    """
 
     def __init__(
         self, world: World, nodes: Sequence[Node], faults: Faults, partitions: int

@@ -34,7 +34,7 @@ NOBODY: Order = (-1, -1)
 
 
 class Outcome(Enum):
-    """See the module's text."""
+    """The possible outcomes of a transaction."""
 
     BEGUN = auto()
     ASKED = auto()
@@ -160,7 +160,10 @@ class PartitionView:
 
 
 class TransactionLedger:
-    """See the module's text. `topic` has `partitions` partitions, used by nobody else."""
+    """What transactional producers were promised.
+
+    `topic` has `partitions` partitions, which no other client uses.
+    """
 
     def __init__(self, topic: str, partitions: int, is_durable: bool = False) -> None:
         self.topic = topic

@@ -45,7 +45,7 @@ ClientT = TypeVar("ClientT", bound=TransactionalClient)
 
 
 class Transactions:
-    """See the module's text. `wait(condition, otherwise, limit_us)` lets the world go on."""
+    """The transactions of a world. `wait(condition, otherwise, limit_us)` lets the world go on."""
 
     def __init__(
         self,

@@ -34,7 +34,7 @@ class Invariant(Protocol):
 
 
 class World:
-    """See the module's text."""
+    """A simulated world under one seed."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed

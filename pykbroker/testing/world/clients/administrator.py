@@ -1,4 +1,4 @@
-"""An administrator: creates, grows, configures and deletes topics, and looks at what is there.
+"""An administrator: creates, grows, configures and deletes topics, and inspects them.
 
 Requests whose answer is missing are neither true nor false in the `Catalog`: the next look decides.
 """
@@ -61,7 +61,10 @@ ACTIONS = {"create": 2, "grow": 2, "alter": 4, "delete": 1, "look": 4, "configs"
 
 
 class Administrator(Client):
-    """See the module's text. `kept` are topics that it never deletes or grows: others use them."""
+    """A scripted administrator of topics and configurations.
+
+    `kept` are topics that it never deletes or grows, because others use them.
+    """
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""What every scripted client is: a machine of its own, real connections, a coroutine that runs.
+"""The base of scripted clients: a separate machine, real connections, and a running coroutine.
 
 A request is built for a version that the client draws: all versions that a node offers are spoken
 in the long run. A client that meets what it must not see makes the world fail.
@@ -48,7 +48,7 @@ UNEXPECTED_WHEN_CALM = frozenset((ErrorCode.NETWORK_EXCEPTION, ErrorCode.REQUEST
 
 
 class Client(ABC):
-    """See the module's text. `bootstrap` are the nodes that it knows at first."""
+    """The base class of scripted clients. `bootstrap` are the nodes that it knows at first."""
 
     def __init__(self, world: World, name: str, bootstrap: Sequence[Peer]) -> None:
         self.world = world

@@ -1,4 +1,4 @@
-"""A read_committed reader: it shows its ledger what a consumer of Kafka would show its user.
+"""A read_committed reader: it reports to its ledger what a Kafka consumer would return to its user.
 
 It follows all partitions of the topic of transactions, leaves out control batches and what the
 aborted lists name, and begins again at the start of the log now and then: what was visible once is
@@ -26,7 +26,7 @@ ONE_IN_BEGINS_AGAIN = 25
 
 
 class CommittedReader(TransactionalClient):
-    """See the module's text."""
+    """A scripted read_committed reader."""
 
     def __init__(
         self,

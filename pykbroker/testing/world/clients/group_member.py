@@ -1,4 +1,4 @@
-"""A member of a classic consumer group: it joins, gets its partitions, commits, leaves.
+"""A member of a classic consumer group: it joins, receives partitions, commits, leaves.
 
 It checks, with the `GroupLedger` that all members of a group share: every generation has one
 leader; a partition has one owner in a generation; members get what their leader assigned; the
@@ -52,7 +52,7 @@ JOIN_AGAIN = frozenset((ErrorCode.REBALANCE_IN_PROGRESS, ErrorCode.ILLEGAL_GENER
 
 
 class GroupMember(RoutedClient):
-    """See the module's text."""
+    """A scripted member of a classic consumer group."""
 
     def __init__(
         self,

@@ -31,7 +31,7 @@ Open = tuple[str, int, int, int]
 
 
 class HangingAborter(TransactionalClient):
-    """See the module's text."""
+    """A scripted operator that aborts hanging transactions."""
 
     async def script(self) -> None:
         """Look again and again; abort what was open at the last look, too."""

@@ -1,4 +1,4 @@
-"""A producer: it sends batches to some partitions, again and again until they are answered.
+"""A producer: it sends batches to some partitions, and retries until they are answered.
 
 An idempotent one numbers its batches (InitProducerId); then each record is in the log once at most,
 and its records have the order in which they were sent. `acks` is -1 or 1; where nodes replicate, a
@@ -76,7 +76,7 @@ class ProducerIdentity:
 
 
 class ProducerClient(RoutedClient):
-    """See the module's text. `topics` are those that it writes to."""
+    """A scripted producer. `topics` are those that it writes to."""
 
     def __init__(
         self,

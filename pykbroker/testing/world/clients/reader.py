@@ -98,7 +98,7 @@ class Session:
 
 
 class ReaderClient(RoutedClient):
-    """See the module's text."""
+    """A scripted reader."""
 
     def __init__(
         self,

@@ -37,7 +37,7 @@ EXPECTED = RETRIABLE | {
 
 
 class Reassigner(Client):
-    """See the module's text."""
+    """A scripted administrator of replicas."""
 
     def __init__(
         self,

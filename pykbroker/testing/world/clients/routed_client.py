@@ -1,4 +1,4 @@
-"""A client that knows where to send: to leaders of partitions, to coordinators.
+"""A client that routes its requests to leaders of partitions and to coordinators.
 
 Leaders are asked for with Metadata, coordinators with FindCoordinator, of any node; both are
 forgotten when a node says that it is not the one, or does not answer.
@@ -21,7 +21,7 @@ FIRST_METADATA_THAT_CREATES_NOTHING = 4
 
 
 class RoutedClient(Client):
-    """See the module's text."""
+    """A client that finds leaders and coordinators."""
 
     def __init__(self, world: World, name: str, bootstrap: Sequence[Peer]) -> None:
         super().__init__(world, name, bootstrap)

@@ -17,7 +17,7 @@ from pykbroker.types import Peer, TopicPartition
 
 
 class TransactionalClient(RoutedClient):
-    """See the module's text."""
+    """The base class of clients of transactions."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""A transactional producer: it commits and aborts, crashes, is replaced, comes too late.
+"""A transactional producer: it commits and aborts, crashes, is replaced, is late.
 
     InitProducerId -> a transaction -> ... -> another InitProducerId: a successor with the same id
     a transaction: batches to some partitions, sometimes offsets of a group, EndTxn
@@ -32,7 +32,7 @@ ONE_IN_LINGERS = 12
 
 
 class Transactor(TransactorRequests):
-    """See the module's text.
+    """A scripted transactional producer.
 
     rival: another client with the same transactional id, which stops when all is calm.
     """

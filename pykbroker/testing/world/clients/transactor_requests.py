@@ -1,4 +1,4 @@
-"""What a transactional producer sends, and how it takes the answers.
+"""The requests of a transactional producer, and how it handles the answers.
 
     the answer                              what the producer does
     done                                    goes on
@@ -92,7 +92,7 @@ class Vanished(Exception):
 
 
 class TransactorRequests(TransactionalClient):
-    """See the module's text. `level` is the finalised transaction.version."""
+    """The requests of a transactional producer. `level` is the finalised transaction.version."""
 
     def __init__(
         self,
