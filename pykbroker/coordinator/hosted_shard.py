@@ -1,8 +1,8 @@
-"""One partition of a coordinator's topic on this node: its machine, and who waits for what.
+"""One partition of a coordinator's topic on this node: its machine and waiting callers.
 
     LOADING ---all records replayed---> ACTIVE ---write failed---> LOADING
        '------the log cannot be read--> FAILED (NOT_COORDINATOR until the next election)
-    ACTIVE ---a long operation begins--> BUSY ---it and what came meanwhile is through--> ACTIVE
+    ACTIVE ---a long operation begins--> BUSY ---it and later requests are done--> ACTIVE
 
 State: the machine; `waiting`: callers the machine has parked, by id; `parked`: replies that wait
     until their offset is committed, in the order of the offsets; the running timers; `later`: what
@@ -32,16 +32,16 @@ class Shard(Protocol):
     """A coordinator's machine for one partition of its topic."""
 
     def replay(self, record: CoordinatorRecord, offset: int, producer_id: int = -1) -> None:
-        """One record of the log."""
+        """Replay one record of the log."""
 
     def replay_end_of_transaction(self, producer_id: int, committed: bool) -> None:
-        """A transaction's end marker."""
+        """Replay a transaction's end marker."""
 
     def loaded(self, now_ms: int) -> ShardDecision:
-        """Everything is replayed; requests come from now on."""
+        """Handle the end of loading; requests follow."""
 
     def timer_expired(self, key: Hashable, now_ms: int) -> ShardDecision:
-        """A timer that a decision started."""
+        """Handle a timer that a decision started."""
 
 
 class HostState(Enum):
@@ -54,8 +54,8 @@ class HostState(Enum):
 
 
 class Later(NamedTuple):
-    """Something to do later, in a job if it has a `long_name`. `refuse(code)` tells its caller that
-    it will not be done; None: there is no caller, and it is done when the machine is there again.
+    """Work to do later, in a job if it has a `long_name`. `refuse(code)` tells its caller that it
+    will not be done; None: there is no caller, and it is done once the machine exists again.
     """
 
     run: Callable[[], None]
@@ -64,7 +64,7 @@ class Later(NamedTuple):
 
 
 class Waiting:
-    """A caller: its Deferred, and how its request is refused."""
+    """A waiting caller: its Deferred, and the function that rejects its request."""
 
     __slots__ = ("context", "deferred", "refuse", "request")
 
@@ -118,11 +118,11 @@ class HostedShard:
 
     @property
     def is_ready(self) -> bool:
-        """Is the machine loaded?"""
+        """Whether the machine is loaded."""
         return self.state in (HostState.ACTIVE, HostState.BUSY)
 
     def refuse_later(self, code: int) -> None:
-        """Refuse the callers whose operations have not begun."""
+        """Reject the callers whose operations have not begun."""
         later, self.later = self.later, deque()
         for each in later:
             if each.refuse is None:
@@ -131,7 +131,7 @@ class HostedShard:
                 each.refuse(code)
 
     def clear(self) -> list[Waiting]:
-        """Forget the machine and all timers; returns everybody who waits."""
+        """Discard the machine and all timers; return all waiting callers."""
         for task in self.timers.values():
             task.cancel()
         self.timers.clear()

@@ -1,7 +1,7 @@
-"""The group coordinator of one node: what handlers ask, and what they get when it cannot answer.
+"""The group coordinator of one node: the interface for handlers, and its error responses.
 
 In:  one method per request (messages in, messages or Deferreds out); `apply` (metadata publisher).
-Out: replies. Each API has its own shape of error (`_refuse_...`).
+Out: replies. Each API has its own form of error (`_refuse_...`).
 State: the runtime, the settings, and how many partitions the topic has.
 Source: Kafka's `GroupCoordinatorService.java`.
 """
@@ -148,7 +148,7 @@ class GroupCoordinator:
         return partition_for(group_id, self.num_partitions)
 
     def stop(self) -> None:
-        """Refuse everybody who waits."""
+        """Answer every waiting caller with an error."""
         self.runtime.stop()
 
     # ---- membership
@@ -156,7 +156,7 @@ class GroupCoordinator:
     def join(
         self, request: JoinGroupRequest, version: int, client_id: str, client_host: str
     ) -> JoinGroupResponse | Deferred:
-        """The new member's reply comes when the group has a generation."""
+        """Join a member; its reply follows when the group has a generation."""
         if not request.group_id:
             return join_error(ErrorCode.INVALID_GROUP_ID, request.member_id, version)
         settings = self.settings
@@ -169,14 +169,14 @@ class GroupCoordinator:
         return self.runtime.write(partition, GroupShard.join, request, context, _refuse_join)
 
     def sync(self, request: SyncGroupRequest) -> SyncGroupResponse | Deferred:
-        """A member waits for its assignment."""
+        """Sync a member, which waits for its assignment."""
         if not request.group_id:
             return sync_error(ErrorCode.INVALID_GROUP_ID)
         partition = partition_for(request.group_id, self.num_partitions)
         return self.runtime.write(partition, GroupShard.sync, request, NO_CONTEXT, _refuse_sync)
 
     def heartbeat(self, request: HeartbeatRequest) -> HeartbeatResponse | Deferred:
-        """A member lives."""
+        """Record a heartbeat of a member."""
         if not request.group_id:
             return HeartbeatResponse(error_code=int(ErrorCode.INVALID_GROUP_ID))
         partition = partition_for(request.group_id, self.num_partitions)
@@ -206,7 +206,7 @@ class GroupCoordinator:
     def commit_transactional_offsets(
         self, request: TxnOffsetCommitRequest, version: int, guard: VerificationGuard | None
     ) -> TxnOffsetCommitResponse | Deferred:
-        """Of topics that exist; `guard` is the verification of the transaction."""
+        """Commit offsets of existing topics in a transaction; `guard` is its verification."""
         partition = partition_for(request.group_id, self.num_partitions)
         context = CallerContext(version, guard=guard)
         return self.runtime.write(
@@ -216,7 +216,7 @@ class GroupCoordinator:
     def fetch_offsets(
         self, request: OffsetFetchRequestGroup, require_stable: bool
     ) -> OffsetFetchResponseGroup | Deferred:
-        """The offsets of one group."""
+        """Fetch the offsets of one group."""
         partition = partition_for(request.group_id, self.num_partitions)
         return self.runtime.read(
             partition, GroupShard.fetch_offsets, request, require_stable, _refuse_fetch
@@ -232,7 +232,7 @@ class GroupCoordinator:
         )
 
     def end_transaction(self, partition: int, marker: WritableTxnMarker) -> int | Deferred:
-        """Show or drop the offsets that a transaction has committed; 0 or a code, once written."""
+        """Apply or drop the offsets of a transaction; returns 0 or an error code, once written."""
         return self.runtime.end_transaction(partition, marker)
 
     # ---- groups
@@ -253,7 +253,7 @@ class GroupCoordinator:
     def list_groups(
         self, request: ListGroupsRequest, version: int
     ) -> ListGroupsResponse | Deferred:
-        """Every group this node coordinates."""
+        """List every group that this node coordinates."""
         parts = self.runtime.read_all(GroupShard.list_groups, request, version, _refuse_list)
 
         def combine(parts: list[ListGroupsResponse]) -> ListGroupsResponse:
@@ -285,7 +285,7 @@ class GroupCoordinator:
 
 
 def new_member_uuid(random: RandomSource) -> str:
-    """The random part of a member id, in the text form of java.util.UUID."""
+    """Return the random part of a member id, in the text form of java.util.UUID."""
     digits = random.new_uuid().hex()
     return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
 

@@ -1,7 +1,7 @@
-"""The records of committed offsets, and the answers for them: of OffsetCommit and TxnOffsetCommit.
+"""The records and responses of committed offsets, for OffsetCommit and TxnOffsetCommit.
 
-The two APIs have the same fields in classes of their own (`Forms`).
-In:  a topic of the request, whose partitions exist and may be committed.
+The two APIs have the same fields in separate classes (`Forms`).
+In:  a topic of the request, whose partitions exist and for which commits are allowed.
 Out: the topic of the response; the records are added to the step's decision.
 """
 
@@ -30,7 +30,7 @@ class Forms(NamedTuple):
 def commit_topic(
     step: Step, group_id: str, topic: Any, forms: Forms, expires_ms: int = NO_EXPIRY
 ) -> Any:
-    """Commit the offsets of one topic; they expire at `expires_ms` if it is given."""
+    """Commit the offsets of one topic; they expire at `expires_ms` if given."""
     limit = step.settings.offset_metadata_max_bytes
     # Version 1, the one with an expiry, holds neither leader epoch nor topic id.
     is_whole = expires_ms == NO_EXPIRY
@@ -56,5 +56,7 @@ def commit_topic(
 
 
 def is_too_long(metadata: str, limit: int) -> bool:
-    """Whether a commit's text is longer than offset.metadata.max.bytes (UTF-16 units, as Java)."""
+    """Return whether a commit's metadata exceeds offset.metadata.max.bytes
+    (UTF-16 units, as Java).
+    """
     return len(metadata) * 2 > limit and java_string_length(metadata) > limit

@@ -1,7 +1,7 @@
-"""Committed offsets as replayed: what `offsets.py` decides from.
+"""Committed offsets as replayed, on which `offsets.py` bases its decisions.
 
-State: `committed[group][topic][partition]`; offsets of open transactions per producer id, not
-    visible until the transaction's end marker is replayed.
+State: `committed[group][topic][partition]`; offsets of open transactions per producer id, invisible
+    until the transaction's end marker is replayed.
 In:  replay_commit, replay_tombstone, replay_end_of_transaction: the only mutators.
 Invariants: no empty inner dict; `open_by_group` names exactly what `pending` holds.
 Source: Kafka's `OffsetMetadataManager.java`.
@@ -19,8 +19,9 @@ TopicOffsets = dict[str, dict[int, "CommittedOffset"]]
 
 
 class CommittedOffset:
-    """One committed offset. `record_offset` is where its record lies in the coordinator's log;
-    `expire_timestamp_ms` is -1 unless the client gave a retention (API version 2 to 4)."""
+    """One committed offset. `record_offset` is the position of its record in the coordinator's log;
+    `expire_timestamp_ms` is -1 unless the client set a retention (API version 2 to 4).
+    """
 
     __slots__ = (
         "commit_timestamp_ms",
@@ -51,7 +52,7 @@ class CommittedOffset:
         self.record_offset = record_offset
 
     def as_tuple(self) -> tuple[int, int, str, int, int, bytes, int]:
-        """All fields, to compare states."""
+        """Return all fields, to compare states."""
         return (
             self.offset,
             self.leader_epoch,
@@ -76,13 +77,13 @@ class OffsetStore:
     # ---- questions
 
     def get(self, group_id: str, topic: str, partition: int) -> CommittedOffset | None:
-        """The committed offset of one partition."""
+        """Return the committed offset of one partition."""
         topics = self.committed.get(group_id)
         partitions = None if topics is None else topics.get(topic)
         return None if partitions is None else partitions.get(partition)
 
     def is_open(self, group_id: str, topic: str, partition: int) -> bool:
-        """A transaction that has not ended commits this partition."""
+        """Return whether an open transaction commits this partition."""
         return (topic, partition) in self.open_by_group.get(group_id, ())
 
     # ---- replay
@@ -96,7 +97,7 @@ class OffsetStore:
         record_offset: int,
         producer_id: int,
     ) -> None:
-        """An offset commit; within a transaction when it has a producer id."""
+        """Replay an offset commit, which belongs to a transaction if it has a producer id."""
         entry = CommittedOffset(
             value.offset,
             value.leader_epoch,
@@ -114,7 +115,7 @@ class OffsetStore:
         group_open.setdefault((topic, partition), set()).add(producer_id)
 
     def replay_tombstone(self, group_id: str, topic: str, partition: int) -> None:
-        """Forget the offset, pending ones included."""
+        """Remove the offset, including pending ones."""
         topics = self.committed.get(group_id)
         if topics is not None:
             partitions = topics.get(topic)
@@ -134,10 +135,10 @@ class OffsetStore:
             del self.open_by_group[group_id]
 
     def replay_end_of_transaction(self, producer_id: int, committed: bool) -> None:
-        """A transaction's end marker.
+        """Replay a transaction's end marker.
 
-        A commit only replaces an offset whose record is older: compaction may have moved the
-        others away, and the newest record of a key wins.
+        A commit replaces an offset only if that has an older record: compaction may have removed
+        the others, and the newest record of a key wins.
         """
         entries = self.pending.pop(producer_id, None)
         if entries is None:

@@ -4,15 +4,15 @@ Who may commit (`_check_commit`; states of the group in `classic/states.py`):
 
     no such group      generation < 0: creates a simple group; else GROUP_ID_NOT_FOUND (version 9+),
                        ILLEGAL_GENERATION before
-    Empty              generation < 0: anybody, whatever member id it names
+    Empty              generation < 0: any client, whatever its member id
     generation >= 0 or a member or instance id: that member with the current generation
-    nothing of it      UNKNOWN_MEMBER_ID unless Empty
+    none of these      UNKNOWN_MEMBER_ID unless Empty
 
 Expiry (`expire`): an explicit expire timestamp counts; else offsets.retention.minutes after
     - the group became Empty (a group with a protocol type),
     - the commit (a simple group; or a topic that Stable consumers no longer subscribe to).
     A retention so long that the sum overflows has expired at once, as in Kafka.
-    Offsets with an open transaction stay; a group without offsets goes when it is Empty.
+    Offsets with an open transaction stay; a group without offsets is deleted when it is Empty.
 
 Functions read the store and the groups and return records; they change nothing.
 Source: Kafka's `OffsetMetadataManager.java`, `ClassicGroup.java`.
@@ -61,7 +61,7 @@ FORMS = Forms(OffsetCommitResponseTopic, OffsetCommitResponsePartition)
 
 
 def commit_error(request: OffsetCommitRequest, code: int) -> OffsetCommitResponse:
-    """The same error for every partition of the request."""
+    """Return the same error for every partition of the request."""
     return OffsetCommitResponse(
         topics=[
             OffsetCommitResponseTopic(
@@ -127,7 +127,7 @@ def _check_commit(
 
 
 def fetch_error(group_id: str, code: int) -> OffsetFetchResponseGroup:
-    """An error of a whole group; versions before 8 are translated by the handler."""
+    """Return an error for a whole group; the handler translates it for versions before 8."""
     return OffsetFetchResponseGroup(group_id=group_id, topics=[], error_code=int(code))
 
 
@@ -137,7 +137,7 @@ def fetch(
     require_stable: bool,
     breathe: Breathe = go_on,
 ) -> OffsetFetchResponseGroup:
-    """The offsets of one group: every partition asked for, in the order of the request; or all."""
+    """Return the offsets of one group: every requested partition, in order; or all."""
     group_id = request.group_id
     committed = store.committed.get(group_id, {})
     unstable = store.open_by_group.get(group_id, {}) if require_stable else {}
@@ -232,7 +232,7 @@ def delete(
 def delete_all(
     store: OffsetStore, group_id: str, breathe: Breathe = go_on
 ) -> list[CoordinatorRecord]:
-    """Tombstones for every offset of a group, pending ones included."""
+    """Return tombstones for every offset of a group, including pending ones."""
     records = [
         offset_tombstone(group_id, topic, index)
         for topic, entries in paced(store.committed.get(group_id, {}).items(), breathe)
@@ -249,9 +249,9 @@ def delete_all(
 def delete_topics(
     store: OffsetStore, deleted: Iterable[tuple[bytes, str]], breathe: Breathe = go_on
 ) -> list[CoordinatorRecord]:
-    """Tombstones for the offsets of deleted topics (id, name), pending ones included.
+    """Return tombstones for the offsets of deleted topics (id, name), including pending ones.
 
-    An offset that was committed for another topic of the same name stays.
+    An offset that was committed for another topic of the same name is kept.
     """
     ids = {name: topic_id for topic_id, name in deleted}
     doomed: dict[tuple[str, str, int], None] = {}
@@ -279,7 +279,7 @@ def expire(
     retention_ms: int,
     breathe: Breathe = go_on,
 ) -> tuple[list[CoordinatorRecord], bool]:
-    """The tombstones of what has expired, and whether no offset of the group is left then."""
+    """Return the tombstones of expired offsets, and whether the group then has no offsets left."""
     group_id = group.group_id
     topics = store.committed.get(group_id)
     if topics is None:

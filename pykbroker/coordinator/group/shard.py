@@ -6,10 +6,10 @@ State, volatile: rebalances in progress (see `classic/group.py`).
 In:  join, sync, heartbeat, leave, commit_offsets, commit_transactional_offsets, delete_offsets,
     delete_groups, topics_deleted, loaded, timer_expired: each
     `(request, context, caller, now_ms) -> ShardDecision`;
-    fetch_offsets, describe, list_groups: questions; replay, replay_end_of_transaction.
+    fetch_offsets, describe, list_groups: queries; replay, replay_end_of_transaction.
 Out: decisions: records for the log, replies, timers.
 Invariants: the durable state is a function of the records replayed, live or in recovery.
-    A caller gets exactly one reply; a parked caller is named in a later decision.
+    A caller receives exactly one reply; a parked caller is named in a later decision.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class GroupShard:
     def join(
         self, request: JoinGroupRequest, context: CallerContext, caller: Hashable, now_ms: int
     ) -> ShardDecision:
-        """JoinGroup; the session timeout's bounds are checked before."""
+        """JoinGroup; the bounds of the session time-out were checked before."""
         step = Step(self.settings, now_ms, self._breathe)
         group_id = request.group_id
         group = self.groups.get(group_id)
@@ -84,13 +84,13 @@ class GroupShard:
             return step.decision
         group = self.groups[group_id] = ClassicGroup(group_id, now_ms)
         join.join(step, group, request, context, caller)
-        # Kafka writes an empty generation for a new group; so it is there after a fail-over.
+        # Kafka writes an empty generation for a new group, so that it exists after a fail-over.
         step.decision.records.append(new_group_record(group_id, now_ms))
         step.decision.undo = lambda code, undo_ms: self._drop_new_group(group_id, code, undo_ms)
         return step.decision
 
     def _drop_new_group(self, group_id: str, code: int, now_ms: int) -> ShardDecision:
-        """The first record of a group was refused: there is no such group."""
+        """Drop a new group whose first record was rejected."""
         step = Step(self.settings, now_ms, self._breathe)
         group = self.groups.pop(group_id, None)
         if group is not None:
@@ -115,7 +115,7 @@ class GroupShard:
     def heartbeat(
         self, request: HeartbeatRequest, context: CallerContext, caller: Hashable, now_ms: int
     ) -> ShardDecision:
-        """Heartbeat: the most frequent request; no record, and mostly no timer."""
+        """Heartbeat: the most frequent request; it needs no record and usually no timer."""
         step = Step(self.settings, now_ms, self._breathe)
         group = self.groups.get(request.group_id)
         if group is None:
@@ -219,7 +219,7 @@ class GroupShard:
         caller: Hashable,
         now_ms: int,
     ) -> ShardDecision:
-        """Topics (id, name) are gone: so are the offsets committed for them."""
+        """Delete the offsets committed for deleted topics (id, name)."""
         step = Step(self.settings, now_ms, self._breathe)
         step.decision.atomic = False
         step.decision.records = offsets.delete_topics(self.offsets, deleted, self._breathe)
@@ -228,7 +228,7 @@ class GroupShard:
     # ---- time
 
     def loaded(self, now_ms: int) -> ShardDecision:
-        """All records are replayed: sessions start, groups over group.max.size rebalance."""
+        """Start sessions after all records are replayed; rebalance groups over group.max.size."""
         step = Step(self.settings, now_ms, self._breathe)
         for group in self.groups.values():
             for member in group.members.values():
@@ -239,7 +239,7 @@ class GroupShard:
         return step.decision
 
     def timer_expired(self, key: Hashable, now_ms: int) -> ShardDecision:
-        """A timer that an earlier decision started; late ones find nothing to do."""
+        """Handle a timer of an earlier decision; outdated ones find nothing to do."""
         step = Step(self.settings, now_ms, self._breathe)
         if key == EXPIRE_OFFSETS:
             self._expire_offsets(step)
@@ -281,7 +281,7 @@ class GroupShard:
     def replay(
         self, record: CoordinatorRecord, offset: int, producer_id: int = NO_PRODUCER_ID
     ) -> None:
-        """One record of the log at `offset`; `producer_id` when it is part of a transaction."""
+        """Replay the record at `offset`; with `producer_id` if it is part of a transaction."""
         key = record.key
         value = record.value
         if isinstance(key, GroupMetadataKey):
@@ -311,5 +311,5 @@ class GroupShard:
             )
 
     def replay_end_of_transaction(self, producer_id: int, committed: bool) -> None:
-        """A transaction's end marker."""
+        """Replay a transaction's end marker."""
         self.offsets.replay_end_of_transaction(producer_id, committed)

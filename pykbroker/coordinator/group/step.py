@@ -1,4 +1,4 @@
-"""One decide step in the making: what the functions of the group machine hand around."""
+"""One decide step under construction, which the functions of the group machine share."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class CallerContext(NamedTuple):
-    """What a request has beside its body.
+    """The context of a request, in addition to its body.
 
     client_host: as Java prints an address without a host name: "/127.0.0.1".
     fresh_uuid: a random UUID as text, for a new member id (the machine has no random source).
@@ -28,7 +28,7 @@ class CallerContext(NamedTuple):
 
 
 class Step:
-    """The decision under construction, the time, the settings; what long steps breathe with."""
+    """The decision under construction, the time, the settings, and `breathe` for long steps."""
 
     __slots__ = ("breathe", "decision", "now_ms", "settings")
 

@@ -1,10 +1,10 @@
-"""Decisions about offsets that a transaction commits (TxnOffsetCommit).
+"""Decisions about offsets committed by a transaction (TxnOffsetCommit).
 
     no such group      generation < 0: creates a simple group; else GROUP_ID_NOT_FOUND (version 6+),
                        ILLEGAL_GENERATION before
-    Empty              generation < 0: anybody
+    Empty              generation < 0: any client
     generation >= 0 or a member or instance id (KIP-447): that member with the current generation
-    nothing of it      anybody, in every state: producers before KIP-447 name no member
+    none of these      any client, in every state: producers before KIP-447 send no member
 
 The state of the group does not matter otherwise, and no session is extended. The offsets are not
 visible before the end of the transaction: see `offset_store.py`.
@@ -36,7 +36,7 @@ FORMS = Forms(TxnOffsetCommitResponseTopic, TxnOffsetCommitResponsePartition)
 
 
 def commit_error(request: TxnOffsetCommitRequest, code: int) -> TxnOffsetCommitResponse:
-    """The same error for every partition of the request."""
+    """Return the same error for every partition of the request."""
     return TxnOffsetCommitResponse(
         topics=[
             TxnOffsetCommitResponseTopic(
