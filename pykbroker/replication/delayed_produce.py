@@ -15,7 +15,7 @@ Source: Kafka's `DelayedProduce`.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from typing import Any
 
 from pykbroker.deferred import Deferred
@@ -35,15 +35,28 @@ class PendingAppend:
         self.reply = reply
 
 
-class DelayedProduce(DelayedOperation):
+class DelayedAcknowledgement(DelayedOperation):
+    """What waits until partitions have acknowledged what was appended to them."""
+
+    __slots__ = ("deadline_ms",)
+
+    def __init__(self, deadline_ms: int | None) -> None:
+        super().__init__()
+        self.deadline_ms = deadline_ms
+
+    @abstractmethod
+    def partitions(self) -> Iterable[Partition]:
+        """The partitions that have not acknowledged it yet."""
+
+
+class DelayedProduce(DelayedAcknowledgement):
     """All appends of one request (or of one coordinator write) and the reply to them."""
 
-    __slots__ = ("acks_all", "deadline_ms", "deferred", "pending", "reply")
+    __slots__ = ("acks_all", "deferred", "pending", "reply")
 
     def __init__(self, acks_all: bool, deadline_ms: int | None, deferred: Deferred) -> None:
-        super().__init__()
+        super().__init__(deadline_ms)
         self.acks_all = acks_all
-        self.deadline_ms = deadline_ms
         self.deferred = deferred
         self.pending: list[PendingAppend] = []
         self.reply: Any = None
@@ -51,6 +64,9 @@ class DelayedProduce(DelayedOperation):
     def add(self, partition: Partition, required_offset: int, reply: Any) -> None:
         """Wait for `partition` to be acknowledged up to `required_offset` (exclusive)."""
         self.pending.append(PendingAppend(partition, required_offset, reply))
+
+    def partitions(self) -> Iterable[Partition]:
+        return [append.partition for append in self.pending]
 
     @abstractmethod
     def fail_part(self, reply: Any, code: int) -> None:

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from pykbroker.log.producers.verification import VerificationGuard
     from pykbroker.log.validation.batch_validation import ValidationOutcome
     from pykbroker.purgatory import Purgatory
-    from pykbroker.replication.delayed_produce import DelayedProduce
+    from pykbroker.replication.delayed_produce import DelayedAcknowledgement
 
 _log = logging.getLogger(__name__)
 
@@ -81,7 +81,7 @@ class Following(Protocol):
 class AwaitsTurn(Protocol):
     """An operation that has queued something and waits until it is written."""
 
-    def on_turn_written(self, failed: Container[Partition]) -> DelayedProduce | None:
+    def on_turn_written(self, failed: Container[Partition]) -> DelayedAcknowledgement | None:
         """The turn's writes are done, those of `failed` in vain; what has to wait longer."""
 
 
@@ -348,10 +348,9 @@ class ReplicaManager:
 
     def _answer_waiting(self, waiting: list[AwaitsTurn], failed: set[Partition]) -> None:
         for each in waiting:
-            produce = each.on_turn_written(failed)
-            if produce is not None:
-                keys = dict.fromkeys(append.partition.produce_key for append in produce.pending)
-                self.purgatory.watch(produce, keys, produce.deadline_ms)
+            still_waiting = each.on_turn_written(failed)
+            if still_waiting is not None:
+                self.watchers.await_acknowledgement(still_waiting)
 
     # ---- replication
 

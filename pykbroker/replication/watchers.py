@@ -21,6 +21,7 @@ from pykbroker.types import TopicPartition
 
 if TYPE_CHECKING:
     from pykbroker.purgatory import Purgatory
+    from pykbroker.replication.delayed_produce import DelayedAcknowledgement
 
 
 class PartitionListener(Protocol):
@@ -56,6 +57,11 @@ class Watchers:
             listeners.remove(listener)
         if not listeners:
             self._listeners.pop(topic_partition, None)
+
+    def await_acknowledgement(self, waiting: DelayedAcknowledgement) -> None:
+        """Check `waiting` when one of its partitions acknowledges more, until its deadline."""
+        keys = dict.fromkeys([partition.produce_key for partition in waiting.partitions()])
+        self._purgatory.watch(waiting, keys, waiting.deadline_ms)
 
     def on_committed(self, moved: Sequence[Partition]) -> None:
         """High watermarks moved: complete produces and coordinators' writes, then look at the polls

@@ -7,21 +7,19 @@ batches are checked and queued by the log as on the general path (`check_plain`,
 one of them needs more than that, nothing is queued, and the general path serves the whole request.
 
 A request whose batches are queued is a `ProduceTicket` until the end of the round. Then it is
-answered from a template. If it still has to wait (for replicas), or its write has failed, it
-continues as the `PendingProduce` that the general path would have created.
+answered from a template, or when the replicas have it (`produce_ticket.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from pykbroker.broker.prepared import GATHERED, MISSED, SERVED, Answer, PreparedRequest
 from pykbroker.broker.prepared.produce_entries import fixed_entries, flexible_entries
+from pykbroker.broker.prepared.produce_ticket import ProduceTicket
 from pykbroker.broker.prepared.reply_template import ReplyTemplate
-from pykbroker.broker.requests.pending_produce import PendingProduce
 from pykbroker.kraft.topic_name import INTERNAL_TOPICS
-from pykbroker.protocol.messages.produce_request import ProduceRequest
 from pykbroker.protocol.messages.produce_response import (
     PartitionProduceResponse,
     ProduceResponse,
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
     from pykbroker.broker.services import BrokerServices
     from pykbroker.log.partition.log_appender import PlainBatch
     from pykbroker.network.request import PreparedConnection, Request
-    from pykbroker.replication.delayed_produce import DelayedProduce
+    from pykbroker.protocol.messages.produce_request import ProduceRequest
     from pykbroker.replication.partition import Partition
 
 FIRST_FLEXIBLE = 9
@@ -78,6 +76,7 @@ class PreparedProduce(PreparedRequest):
         "acks",
         "answer",
         "services",
+        "timeout_ms",
     )
 
     def __init__(
@@ -93,7 +92,8 @@ class PreparedProduce(PreparedRequest):
         self.answer = answer
         self._api = request.api
         self._version = version = request.api_version
-        self.acks = request.message.acks
+        self.acks: int = request.message.acks
+        self.timeout_ms: int = request.message.timeout_ms
         self._counters = services.counters
         self._manager = services.replica_manager
         self._wall_ms = services.wall_ms
@@ -197,71 +197,6 @@ class PreparedProduce(PreparedRequest):
             )
             topics[place >> NUMBER_SHIFT].partition_responses.append(part)
         return ProduceResponse(responses=topics)
-
-
-class ProduceTicket:
-    """A prepared Produce whose batches are queued, until the end of the round."""
-
-    __slots__ = (
-        "_connection",
-        "_prepared",
-        "_request",
-        "appended",
-        "correlation_id",
-        "numbers",
-        "places",
-    )
-
-    def __init__(
-        self,
-        prepared: PreparedProduce,
-        connection: PreparedConnection,
-        correlation_id: int,
-        request: tuple[bytes | bytearray, int, int],
-    ) -> None:
-        """request: the frame, and where in it the request begins and ends."""
-        self._prepared = prepared
-        self._connection = connection
-        self._request = request
-        self.correlation_id = correlation_id
-        self.places: list[int] = []
-        self.appended: list[tuple[Partition, int]] = []
-        """The partitions, and where in each the appended batch ends."""
-        self.numbers: list[int] = []
-        """Base offset and log start offset of each partition."""
-
-    def on_turn_written(self, failed: Container[Partition]) -> DelayedProduce | None:
-        """The writes of the turn are done: answer, or go on as what has to wait longer."""
-        prepared = self._prepared
-        acks = prepared.acks
-        for partition, end_offset in self.appended:
-            if partition in failed or (
-                acks == ACKS_ALL and partition.acknowledged(end_offset) != 0
-            ):
-                return self._as_pending().on_turn_written(failed)
-        if acks:
-            self._connection.reply(prepared.reply(self))
-        else:
-            self._connection.no_reply()
-        return None
-
-    def _as_pending(self) -> PendingProduce:
-        prepared = self._prepared
-        services = prepared.services
-        request = self._connection.request_of(*self._request)
-        assert request is not None, "its header is that of the request that was prepared for"
-        request.received_ms = services.now_ms()
-        message = ProduceRequest.decode(request.frame, request.body_pos, request.api_version)[0]
-        request.message = message
-        deadline_ms = request.received_ms + message.timeout_ms
-        pending = PendingProduce(services, request, message.acks, deadline_ms, None)
-        pending.reply = prepared.response(self.places, self.numbers)
-        parts = [part for topic in pending.reply.responses for part in topic.partition_responses]
-        for (partition, end_offset), part in zip(self.appended, parts, strict=True):
-            pending.add(partition, end_offset, part)
-        answer = prepared.answer
-        pending.deferred.on_resolved(lambda outcome: answer(request, outcome))
-        return pending
 
 
 def prepare(services: BrokerServices, request: Request, answer: Answer) -> PreparedProduce | None:
