@@ -32,6 +32,7 @@ PARTITIONS = 2
 READ_S = 60.0
 CONFIG = {"transaction.abort.timed.out.transaction.cleanup.interval.ms": "200"}
 SOON_MS = 3000
+LONG_MS = 600_000
 
 
 @pytest.fixture(
@@ -160,7 +161,7 @@ def test_a_transaction_goes_on_when_the_broker_was_killed(
 ) -> None:
     servers = broker.bootstrap_servers
     make_topic(servers, name)
-    producer = CLIENTS[client](servers, name)
+    producer = CLIENTS[client](servers, name, LONG_MS)
     producer.begin()
     producer.send(name, 0, "before")
     broker.kill()
