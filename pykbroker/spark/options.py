@@ -125,12 +125,16 @@ class SourceOptions:
         """The connector's rules for batches."""
         if self.start is not None and not self.start.is_time:
             if self.start.is_latest:
-                raise OptionError(self.start.option, "a batch cannot start at latest")
+                raise OptionError(
+                    self.start.option, "a batch cannot start at latest: use earliest, or JSON"
+                )
             if LATEST in (self.start.by_partition or {}).values():
                 raise OptionError(self.start.option, "a batch cannot start a partition at latest")
         if self.end is not None and not self.end.is_time:
             if self.end.all_at == EARLIEST:
-                raise OptionError(self.end.option, "a batch cannot end at earliest")
+                raise OptionError(
+                    self.end.option, "a batch cannot end at earliest: use latest, or JSON"
+                )
             if EARLIEST in (self.end.by_partition or {}).values():
                 raise OptionError(self.end.option, "a batch cannot end a partition at earliest")
 
@@ -222,7 +226,7 @@ class _Given:
             return default
         match = _DURATION.fullmatch(value.strip())
         if match is None:
-            raise OptionError(name, f"must be a duration such as 15m, not {value!r}")
+            raise OptionError(name, f"must be a duration such as 500ms or 15m, not {value!r}")
         return int(int(match[1]) * _DURATION_UNITS[(match[2] or "ms").lower()])
 
 

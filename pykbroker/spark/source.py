@@ -22,6 +22,9 @@ from pykbroker.spark.options import SourceOptions, parse_options
 from pykbroker.spark.stream_driver import LogStreamReader
 from pykbroker.spark.task_reader import conform, read_task
 from pykbroker.spark.tasks import LogTask, plan_tasks
+from pykbroker.spark.worker_noise import hush_closed_pipes
+
+hush_closed_pipes()  # also in the workers that only look for data sources, or plan a read
 
 
 class LogReader(DataSourceReader):  # type: ignore[misc]

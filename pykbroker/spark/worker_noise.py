@@ -1,6 +1,7 @@
 """What PySpark's worker prints when its reader has gone.
 
-Spark closes the pipe of a task whose remaining rows it does not need (`limit`, `show`). The worker
+Spark closes the pipe of a task whose remaining rows it does not need (`limit`, `show`), and of a
+worker that has planned a read, sometimes before the worker has written its last bytes. The worker
 then fails to flush, and `pyspark.daemon` prints a traceback before the worker exits. Nothing is
 wrong in that case, so it is not printed. Every other error still is.
 """
