@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-from dataclasses import replace
 
 import pytest
 
@@ -30,10 +29,10 @@ def put_in_log(world: TransactionWorld, count: int) -> None:
     records = []
     for number in range(count):
         name = f"id-{number}"
-        transaction = Transaction(producer_id=number, epoch=0, timeout_ms=60_000)
+        transaction = Transaction(number, 0, 60_000)
         if number % ONE_IN_ENDING == 0:
             ending = TransactionState.PREPARE_COMMIT
-            transaction = replace(transaction, state=ending, partitions={A: None})
+            transaction = Transaction(number, 0, 60_000, state=ending, partitions={A: None})
         records.append(transaction_record(name, transaction, 0))
     for first in range(0, count, IN_BATCH):
         some = records[first : first + IN_BATCH]
