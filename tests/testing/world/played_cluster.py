@@ -5,7 +5,7 @@ is the world's, so that a script gives the same at each run; all rules of the wo
 
     topic 1 2 3 KEY=VALUE        its replicas, and configurations
     produce A B [acks 1]         one record each; acks=all without more
-    cut 1 2, heal 1 2            nothing gets from 1 to 2, or it does again
+    cut 1 101, heal 1 101        nothing gets from 1 to the controller, or what was held back, too
     kill 1, power 1, stop 1, start 1 2      at once; a stop and a start last until they are done
     after 500                    milliseconds
     until 2 ends 3               as soon as the log of 2 ends at 3
@@ -34,7 +34,7 @@ from pykbroker.protocol.record_batch import build_batch, iter_records
 from pykbroker.replication.partition import Partition
 from pykbroker.testing.world.clients.routed_client import RoutedClient
 from pykbroker.testing.world.ledger import batches_of
-from pykbroker.testing.world.node import Node, NodeState
+from pykbroker.testing.world.node import Node, NodeState, node_address
 from pykbroker.testing.world.several_brokers import SeveralBrokers
 from pykbroker.testing.world.shape import Shape
 from pykbroker.types import Peer, TopicPartition
@@ -81,7 +81,7 @@ class PlayedClient(RoutedClient):
         part = PartitionProduceData(index=0, records=records)
         request = ProduceRequest(
             acks=acks,
-            timeout_ms=1_000,
+            timeout_ms=400,
             topic_data=[TopicProduceData(name=TOPIC, partition_data=[part])],
         )
         try:
@@ -140,16 +140,13 @@ class PlayedCluster:
             self.lines.append(self._done(self.client.produce(value, acks)))
 
     def _cut(self, sender: str, receiver: str) -> None:
-        self.world.network.cut(self._name(sender), self._name(receiver))
+        self.world.network.cut(node_address(int(sender)), node_address(int(receiver)))
 
     def _heal(self, sender: str, receiver: str) -> None:
-        self.world.network.heal(self._name(sender), self._name(receiver))
+        self.world.network.heal(node_address(int(sender)), node_address(int(receiver)))
 
     def _all_serve(self) -> bool:
         return all(node.state is NodeState.UP for node in self.cluster.nodes)
-
-    def _name(self, node_id: str) -> str:
-        return self.nodes[int(node_id)].name
 
     def _kill(self, node_id: str) -> None:
         self.nodes[int(node_id)].kill()

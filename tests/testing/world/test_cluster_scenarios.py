@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from pykbroker.replication.isr import IsrState
 from pykbroker.replication.truncation import Truncation
 from pykbroker.testing.world.mutants.mutant import Mutant, Patch, applied, instead, returning
 from pykbroker.testing.world.world import Violation
@@ -23,6 +24,14 @@ def _only_by_the_leaders_end(
 ) -> Truncation:
     """As before KIP-279: where its own log has that epoch end does not count."""
     return Truncation(min(end, log.log_end_offset), True)
+
+
+def _only_members(original: Any) -> property:
+    return property(lambda isr: isr.members)
+
+
+def _without_them_at_once(original: Any, isr: IsrState, replicas: frozenset[int]) -> IsrState:
+    return IsrState(isr.members - replicas, removing=replicas)
 
 
 BROKEN = {
@@ -38,6 +47,10 @@ BROKEN = {
     ),
     "05_nobody_eligible_is_left": Patch(
         "kraft.controller.brokers:_was_clean_shutdown", returning(True)
+    ),
+    "06_joins_before_it_is_answered": Patch("replication.isr:IsrState.maximal", _only_members),
+    "07_leaves_when_it_is_answered": Patch(
+        "replication.isr:IsrState.propose_removing", instead(_without_them_at_once)
     ),
 }
 

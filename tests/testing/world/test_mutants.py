@@ -34,6 +34,13 @@ def test_a_mutant_is_noticed(mutant: Mutant) -> None:
     assert "repeat with: " in caught.failure
 
 
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_what_a_mutant_breaks_is_there(mutant: Mutant) -> None:
+    """At once, in every run: whoever moves a rule has to move its mutant."""
+    with applied(mutant):
+        pass
+
+
 def test_there_are_enough_and_each_is_something_else() -> None:
     assert len(MUTANTS) >= 30
     assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS)

@@ -42,12 +42,34 @@ def _leads(original: Any, partition: Any, acks: int) -> bool:
 
 def _not_at_once(original: Any, partition: Any, *arguments: Any) -> Any:
     """What a follower appends is flushed some time later, whatever its topic asks for."""
-    log = partition.log
-    before, log._flush_messages = log._flush_messages, 1 << 60
+    flusher = partition.log.flusher
+    before, flusher.due_offset = flusher.due_offset, 1 << 60
     try:
         return original(partition, *arguments)
     finally:
-        log._flush_messages = before
+        flusher.due_offset = before
+
+
+def _behind_the_epoch(original: Any, partition: Any, follower: Any) -> bool:
+    """Wherever it ends: only its broker counts."""
+    return not partition.isr.change_in_flight and partition._brokers.is_isr_eligible(
+        follower.replica_id, follower.broker_epoch
+    )
+
+
+def _no_producer(original: Any, log: Any, view: Any, batches: list[tuple[int, Any]]) -> None:
+    for _, header in batches:
+        header.producer_id = -1
+    original(log, view, batches)
+
+
+def _at_its_end(original: Any, partition: Any, *arguments: Any) -> None:
+    original(partition, *arguments)
+    partition.high_watermark = partition.log.log_end_offset
+
+
+def _all_of_it(original: Any, partition: Any, high_watermark: int, log_start: int) -> Any:
+    return original(partition, partition.log.log_end_offset, log_start)
 
 
 def _too_much(original: Any, leader_epoch: int, end: int, offset: int, log: Any) -> Any:
@@ -118,6 +140,33 @@ REPLICATION_MUTANTS = (
         "followers-flush-later",
         "flush.messages holds for followers, too",
         (Patch("replication.follower_log:append_fetched", instead(_not_at_once)),),
+        life=CLUSTER,
+    ),
+    Mutant(
+        "in-sync-too-early",
+        "a replica comes in when it has all that is committed",
+        (Patch("replication.partition:Partition._may_join", instead(_behind_the_epoch)),),
+        life=CLUSTER,
+        seed=3,
+    ),
+    Mutant(
+        "followers-know-no-producers",
+        "a follower takes in what batches say of producers and transactions",
+        (Patch("log.partition.log_appender:LogAppender._queue_replicated", instead(_no_producer)),),
+        life=CLUSTER,
+        seed=2,
+    ),
+    Mutant(
+        "committed-at-the-start",
+        "a replica that starts knows no more to be committed than its checkpoint",
+        (Patch("replication.partition:Partition.__init__", instead(_at_its_end)),),
+        life=CLUSTER,
+        seed=1,
+    ),
+    Mutant(
+        "followers-commit-all",
+        "a follower takes its high watermark from its leader",
+        (Patch("replication.follower_log:take_over", instead(_all_of_it)),),
         life=CLUSTER,
     ),
     Mutant(

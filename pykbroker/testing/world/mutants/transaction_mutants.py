@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 from pykbroker.errors import ErrorCode
 from pykbroker.testing.world.mutants.mutant import (
+    CLUSTER,
     Mutant,
     Patch,
     changing,
@@ -73,7 +75,62 @@ def _nothing_completed(completed: Any) -> None:
     return None
 
 
+class _OnLastReplicas:
+    """An image in which the last replica of each partition leads."""
+
+    def __init__(self, image: Any) -> None:
+        self._image = image
+
+    def topic(self, name: str) -> Any:
+        topic = self._image.topic(name)
+        if topic is None:
+            return None
+        led = {number: _led_by_last(at) for number, at in topic.partitions.items()}
+        return SimpleNamespace(partitions=led)
+
+
+def _led_by_last(partition: Any) -> Any:
+    return partition._replace(leader=partition.replicas[-1])
+
+
+def _to_the_last(original: Any, driver: Any, sending: Any, partitions: Any) -> None:
+    image = driver._image
+    driver._image = lambda: _OnLastReplicas(image())
+    try:
+        original(driver, sending, partitions)
+    finally:
+        driver._image = image
+
+
+def _at_once(original: Any, markers: Any) -> None:
+    markers.deferred.resolve(None)
+
+
 TRANSACTION_MUTANTS = (
+    Mutant(
+        "markers-to-anybody",
+        "a marker goes to the leader of its partition",
+        (
+            Patch(
+                "coordinator.transaction.marker_driver:MarkerDriver._queue", instead(_to_the_last)
+            ),
+        ),
+        life=CLUSTER,
+    ),
+    Mutant(
+        "markers-sent-once",
+        "a marker that was not written is sent again",
+        (Patch("coordinator.transaction.marker_driver:MarkerDriver._try_again", doing_nothing),),
+        life=CLUSTER,
+        seed=1,
+    ),
+    Mutant(
+        "markers-before-commit",
+        "a marker counts as written when it is committed",
+        (Patch("broker.transactions.transaction_markers:PendingMarkers.start", instead(_at_once)),),
+        life=CLUSTER,
+        seed=1,
+    ),
     Mutant(
         "open-transactions-shown",
         "a read_committed fetch ends at the last stable offset",
