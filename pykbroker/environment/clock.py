@@ -5,6 +5,16 @@ from __future__ import annotations
 from typing import Protocol
 
 
+class WorkerClock(Protocol):
+    """The time of a worker process, which may wait."""
+
+    def monotonic_s(self) -> float:
+        """Seconds from an arbitrary start; it never goes backwards."""
+
+    def sleep(self, seconds: float) -> None:
+        """Do nothing for so long."""
+
+
 class Clock(Protocol):
     """The clocks of one node."""
 

@@ -2,8 +2,8 @@
 
 Run     python -m pykbroker.environment.real.worker_process MODULE    (background.py starts it)
 
-MODULE defines `serve(files, lines, out)`, which returns at the end of its input, and optionally
-NICENESS.
+MODULE defines `serve(files, clock, lines, out)`, which returns at the end of its input, and
+optionally NICENESS.
 """
 
 from __future__ import annotations
@@ -11,9 +11,24 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import time
 from importlib import import_module
 
 from pykbroker.environment.real.files import RealFiles
+
+
+class RealWorkerClock:
+    """The time of this process."""
+
+    __slots__ = ()
+
+    def monotonic_s(self) -> float:
+        """See `WorkerClock`."""
+        return time.monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        """See `WorkerClock`."""
+        time.sleep(seconds)
 
 
 def main(module_name: str) -> None:
@@ -23,7 +38,7 @@ def main(module_name: str) -> None:
     niceness = getattr(module, "NICENESS", 0)
     if niceness:
         os.nice(niceness)
-    module.serve(RealFiles(), sys.stdin, sys.stdout)
+    module.serve(RealFiles(), RealWorkerClock(), sys.stdin, sys.stdout)
 
 
 if __name__ == "__main__":

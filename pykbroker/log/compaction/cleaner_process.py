@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any, TextIO
 
+from pykbroker.environment.clock import WorkerClock
 from pykbroker.environment.files import Files
 from pykbroker.log.compaction.round import (
     CompactionJob,
@@ -40,25 +40,19 @@ _SHORTEST_SLEEP_S = 0.01
 class Throttle:
     """Limits the byte rate of a job (log.cleaner.io.max.bytes.per.second)."""
 
-    def __init__(
-        self,
-        bytes_per_second: float,
-        clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
+    def __init__(self, bytes_per_second: float, clock: WorkerClock) -> None:
         self._rate = bytes_per_second
         self._clock = clock
-        self._sleep = sleep
-        self._started = clock()
+        self._started = clock.monotonic_s()
         self._bytes = 0
 
     def spent(self, count: int) -> None:
         self._bytes += count
-        ahead = self._bytes / self._rate - (self._clock() - self._started)
+        ahead = self._bytes / self._rate - (self._clock.monotonic_s() - self._started)
         if ahead > _SHORTEST_SLEEP_S:
-            self._sleep(ahead)
+            self._clock.sleep(ahead)
         elif ahead < -1:  # unused bandwidth of long ago may not be caught up with
-            self._started = self._clock()
+            self._started = self._clock.monotonic_s()
             self._bytes = 0
 
 
@@ -91,7 +85,7 @@ def run_job(
         emit({"done": asdict(result)})
 
 
-def serve(files: Files, lines: TextIO, out: TextIO) -> None:
+def serve(files: Files, clock: WorkerClock, lines: TextIO, out: TextIO) -> None:
     """Run the jobs of `lines` until the end of input."""
 
     def emit(message: dict[str, Any]) -> None:
@@ -105,5 +99,5 @@ def serve(files: Files, lines: TextIO, out: TextIO) -> None:
     for line in lines:
         order = json.loads(line)
         job = CompactionJob.from_json(order["job"])
-        throttle = Throttle(order["bytes_per_second"])
+        throttle = Throttle(order["bytes_per_second"], clock)
         run_job(files, job, throttle, emit, lambda: os.getppid() == parent)

@@ -13,11 +13,12 @@ from __future__ import annotations
 import json
 from typing import TextIO
 
+from pykbroker.environment.clock import WorkerClock
 from pykbroker.environment.files import Files
 from pykbroker.log.recovery.opening import RecoveryTask, recover_and_close
 
 
-def serve(files: Files, lines: TextIO, out: TextIO) -> None:
+def serve(files: Files, _: WorkerClock, lines: TextIO, out: TextIO) -> None:
     """Run the tasks of `lines` until the end of input."""
     for line in lines:
         try:

@@ -14,6 +14,7 @@ from io import StringIO
 from typing import Protocol, TextIO, cast
 
 from pykbroker.deferred import Deferred, resolved
+from pykbroker.environment.clock import WorkerClock
 from pykbroker.environment.files import Files
 from pykbroker.testing.world.randomness import Dice
 from pykbroker.testing.world.virtual_time import EventQueue, Process
@@ -73,8 +74,25 @@ class SimulatedThreads:
 class WorkerModule(Protocol):
     """What a module that runs as a worker process offers."""
 
-    def serve(self, files: Files, lines: Iterable[str], out: TextIO) -> None:
+    def serve(self, files: Files, clock: WorkerClock, lines: Iterable[str], out: TextIO) -> None:
         """Handle the lines of input until they end; write lines of output."""
+
+
+class SleeplessClock:
+    """The time of simulated worker processes: it passes only when they sleep."""
+
+    __slots__ = ("_now_s",)
+
+    def __init__(self) -> None:
+        self._now_s = 0.0
+
+    def monotonic_s(self) -> float:
+        """See `WorkerClock`."""
+        return self._now_s
+
+    def sleep(self, seconds: float) -> None:
+        """See `WorkerClock`."""
+        self._now_s += seconds
 
 
 class SimulatedProcess:
@@ -100,7 +118,7 @@ class SimulatedProcess:
         if self._module is None:
             return
         out = StringIO()
-        self._module.serve(self._background.files, [line + "\n"], out)
+        self._module.serve(self._background.files, SleeplessClock(), [line + "\n"], out)
         for answer in out.getvalue().splitlines():
             self._lines.append(answer)
             self._background.later(self._arrive)

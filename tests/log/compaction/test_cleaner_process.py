@@ -14,6 +14,7 @@ from pykbroker.log.compaction.cleaner_process import Throttle, run_job, serve
 from pykbroker.log.compaction.cleaner_state import CleanerState, make_job
 from pykbroker.log.compaction.round import CompactionJob
 from pykbroker.log.partition.partition_log import PartitionLog
+from pykbroker.testing.world.background import SleeplessClock
 from pykbroker.testing.world.memory_files import MemoryFiles
 from tests.log.compaction.compaction_makers import NOW, Writer, open_accounts
 
@@ -32,7 +33,7 @@ def dirty() -> tuple[PartitionLog, CompactionJob]:
 def told(log: PartitionLog, *jobs: CompactionJob) -> list[dict[str, Any]]:
     lines = [json.dumps({"job": job.to_json(), "bytes_per_second": 1e12}) + "\n" for job in jobs]
     out = io.StringIO()
-    serve(log.files, io.StringIO("".join(lines)), out)
+    serve(log.files, SleeplessClock(), io.StringIO("".join(lines)), out)
     return [json.loads(line) for line in out.getvalue().splitlines()]
 
 
@@ -96,33 +97,27 @@ def test_it_ends_in_silence_when_the_node_is_gone(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(os, "_exit", end)
     line = json.dumps({"job": job.to_json(), "bytes_per_second": 1e12})
     with pytest.raises(Ended):
-        serve(log.files, io.StringIO(line), Broken())
+        serve(log.files, SleeplessClock(), io.StringIO(line), Broken())
 
 
 def test_it_stops_when_nobody_wants_the_result() -> None:
     log, job = dirty()
     messages: list[dict[str, Any]] = []
     steps = iter([True, True, False])
-    run_job(log.files, job, Throttle(1e12), messages.append, lambda: next(steps))
+    run_job(log.files, job, Throttle(1e12, SleeplessClock()), messages.append, lambda: next(steps))
     assert messages == []
 
 
 def test_the_throttle_keeps_the_rate() -> None:
-    now = 0.0
-    slept: list[float] = []
-
-    def sleep(seconds: float) -> None:
-        nonlocal now
-        slept.append(seconds)
-        now += seconds
-
-    throttle = Throttle(1000, clock=lambda: now, sleep=sleep)
+    clock = SleeplessClock()
+    throttle = Throttle(1000, clock)
     throttle.spent(5)
-    assert slept == []  # too short to sleep for
+    assert clock.monotonic_s() == 0  # too short to sleep for
     for _ in range(20):
         throttle.spent(1000)
-    assert now == pytest.approx(20, abs=0.1)
-    now += 1000
+    assert clock.monotonic_s() == pytest.approx(20, abs=0.1)
+    clock.sleep(1000)
     throttle.spent(1000)
     throttle.spent(1000)
-    assert now == pytest.approx(1021, abs=0.1)  # time that was not used is not caught up with
+    # Time that was not used is not caught up with.
+    assert clock.monotonic_s() == pytest.approx(1021, abs=0.1)

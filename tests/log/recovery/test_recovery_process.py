@@ -6,6 +6,7 @@ import io
 import json
 
 from pykbroker.log.recovery.recovery_process import serve
+from pykbroker.testing.world.background import SleeplessClock
 from tests.log.log_makers import DIRECTORY, append, memory_disk, open_orders
 from tests.log.recovery.test_recovery_driver import task_of
 
@@ -19,7 +20,7 @@ def test_a_worker_recovers_and_closes() -> None:
     log.active.file.pwritev([b"torn"], size)
     answers = io.StringIO()
     lines = io.StringIO(json.dumps(task_of(DIRECTORY)) + "\n" + json.dumps(["bad"]) + "\n")
-    serve(files, lines, answers)
+    serve(files, SleeplessClock(), lines, answers)
     first, second = map(json.loads, answers.getvalue().splitlines())
     assert first == {"end_offset": 2}
     assert "failed" in second
