@@ -18,6 +18,7 @@ from pykbroker.protocol.messages.fetch_request import (
 )
 from pykbroker.protocol.messages.fetch_response import PartitionData
 from pykbroker.protocol.record_batch import iter_records
+from pykbroker.replication import fetch_reader
 from pykbroker.types import TopicPartition
 from tests.broker.handlers.data_plane import Broker, Call
 from tests.replication.node import NOW_MS, batch, topic_id_of
@@ -417,8 +418,7 @@ def test_a_bug_in_a_look_up_closes_the_connection(
 ) -> None:
     make_cold(broker)
     call = fetch(broker, request(2))
-    monkeypatch.setattr(broker.node.manager.partition(TopicPartition("t", 0)).log, "segments", None)
+    monkeypatch.setattr(fetch_reader, "read_partition", None)
     monkeypatch.setattr(Broker, "wake", lambda self: None)
-    broker.node.manager.partition(TopicPartition("t", 0)).log.active.base_offset = 99
     broker.threads.finish()
     assert isinstance(call.answer, CloseConnection)
