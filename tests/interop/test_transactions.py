@@ -5,11 +5,9 @@ PYKBROKER_ALL_WAYS=1 runs them under every transaction.version, and on Apache Ka
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import subprocess
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -155,13 +153,13 @@ def test_what_takes_too_long_is_aborted(
     late.close()
 
 
-@pytest.mark.parametrize("client", CLIENTS)
 def test_a_transaction_goes_on_when_the_broker_was_killed(
-    broker: Broker | ApacheBroker, name: str, client: str
+    broker: Broker | ApacheBroker, name: str
 ) -> None:
+    """With librdkafka: the others leave sockets that could not connect to the collector."""
     servers = broker.bootstrap_servers
     make_topic(servers, name)
-    producer = CLIENTS[client](servers, name, LONG_MS)
+    producer = CLIENTS["librdkafka"](servers, name, LONG_MS)
     producer.begin()
     producer.send(name, 0, "before")
     broker.kill()
@@ -170,11 +168,6 @@ def test_a_transaction_goes_on_when_the_broker_was_killed(
     producer.commit()
     assert read(servers, name, "read_committed") == ["after", "before"]
     producer.close()
-    with warnings.catch_warnings():
-        # kafka-python and aiokafka leave sockets behind that could not connect.
-        warnings.simplefilter("ignore", ResourceWarning)
-        del producer
-        gc.collect()
 
 
 def state(servers: str, transactional_id: str) -> str:
