@@ -48,6 +48,10 @@ CLUSTER_PROPERTIES = {
     "replica.fetch.wait.max.ms": "200",
     "replica.fetch.backoff.ms": "100",
     "replica.socket.timeout.ms": "1500",
+    # A peer that lost its power with a request in its socket answers nothing: as Kafka does, a node
+    # tries again when the time to set a connection up is over, by default after 10 to 30 s.
+    "socket.connection.setup.timeout.ms": "1500",
+    "socket.connection.setup.timeout.max.ms": "3000",
     "leader.imbalance.check.interval.seconds": "2",
     "offsets.topic.num.partitions": "2",
     "offsets.topic.replication.factor": "3",
