@@ -101,9 +101,13 @@ class ProducerSnapshots:
             self.delete(offset)
 
     def truncate_and_reload(self, log_start_offset: int, end_offset: int) -> None:
-        """Load the state of the newest usable snapshot at or below end_offset."""
+        """Load the state of the newest usable snapshot at or below end_offset.
+
+        One at the log start stays (Kafka deletes it), because the log may have nothing else to say
+        of its producers.
+        """
         for offset in list(self.offsets):
-            if offset > end_offset or offset <= log_start_offset:
+            if offset > end_offset or offset < log_start_offset:
                 self.delete(offset)
         manager = self.manager
         if manager.map_end_offset == end_offset:

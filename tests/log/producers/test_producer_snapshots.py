@@ -61,6 +61,15 @@ def test_snapshots_below_the_log_start_go(files: MemoryFiles) -> None:
     assert (snapshots.manager.map_end_offset, snapshots.manager.is_empty) == (6, True)
 
 
+def test_a_snapshot_at_the_log_start_stays(files: MemoryFiles) -> None:
+    """All records are deleted, and their producers may still repeat the last batch."""
+    taken(files, 2, 5)
+    snapshots = snapshots_of(files)
+    snapshots.truncate_and_reload(5, 5)
+    assert snapshots.offsets == [5]
+    assert snapshots.manager.producers[7].last_sequence == 5
+
+
 def test_a_bad_snapshot_gives_way_to_an_older_one(files: MemoryFiles) -> None:
     taken(files, 2, 5)
     files.write_file("/d/00000000000000000005.snapshot", b"bad")
