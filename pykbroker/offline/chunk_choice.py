@@ -28,14 +28,14 @@ _FAR: Final = 0x7FFF_FFFF_FFFF_FFFF
 
 
 class ChunkChoice:
-    """Of one chunk; its checks are made in the order in which they are written here.
+    """The batches of one chunk; the checks run in the order in which they appear here.
 
     faults   by index, why a batch cannot be read
-    lost     the fault behind which no batch begins: there the chunk ends
+    lost     the fault after which no next batch can be located: the chunk ends there
     """
 
     def __init__(self, chunk: Chunk, split: Split, behind: int | None) -> None:
-        """`behind`: the base offset of the batch behind the chunk, if there is one."""
+        """`behind`: the base offset of the batch after the chunk, if there is one."""
         self.faults: dict[int, str] = {}
         self.lost: int | None = None
         self._chunk = chunk
@@ -51,8 +51,9 @@ class ChunkChoice:
         self._asked_for: Flags = ~self._sound | (~is_before & (self._base < split.end_offset))
 
     def _reaching(self, is_before: Flags, start: int) -> Flags:
-        """Which of those that end before `start`, if the next ones are right, say that they do not,
-        and are believed: their checksums fit."""
+        """Return which batches, although their successors imply that they end before `start`, claim
+        otherwise with a valid checksum.
+        """
         found: Flags = is_before & self._sound
         found &= self._base + self._chunk.table["last_offset_delta"] >= start
         for index in np.flatnonzero(found).tolist():

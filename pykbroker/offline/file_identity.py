@@ -1,9 +1,9 @@
-"""Which file it is, whatever its name: segments are renamed, replaced and made again.
+"""The identity of a file whatever its name: segments are renamed, replaced and recreated.
 
 Invariants
-    Numbers of inodes are compared on the machine that noted them only: another one may see the
-    same file system under other numbers.
-    An inode may be used again, so the first bytes of what is read are compared as well.
+    Inode numbers are compared only on the machine that recorded them: another machine may see the
+    same file system with other numbers.
+    An inode may be reused, so the first bytes of what is read are compared as well.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ HEAD_BYTES: Final = RECORD_BATCH_OVERHEAD
 
 
 class FileIdentity(NamedTuple):
-    """st_dev and st_ino, and the machine that saw them."""
+    """The st_dev and st_ino of a file, and the machine that read them."""
 
     machine: str
     device: int
@@ -27,7 +27,7 @@ class FileIdentity(NamedTuple):
 
 
 def identity_of(opened: SegmentFile) -> FileIdentity | None:
-    """None for a remote file: it has none."""
+    """Return the identity of a file; None for a remote file, which has none."""
     if not isinstance(opened, LocalFile):
         return None
     status = os.fstat(opened.descriptor)
@@ -35,7 +35,7 @@ def identity_of(opened: SegmentFile) -> FileIdentity | None:
 
 
 def is_same_file(opened: SegmentFile, split: Split) -> bool:
-    """Whether a split was planned on this file; it may have grown if it was the last one."""
+    """Return whether a split was planned on this file; the last segment may have grown since."""
     if split.behind_offset is not None and opened.size < split.end_position:
         return False  # cut off; of bytes without a plan the reader tells
     if split.file_bytes is not None and opened.size != split.file_bytes:

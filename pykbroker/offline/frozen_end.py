@@ -68,14 +68,14 @@ def freeze(files: PartitionFiles) -> FrozenEnd:
 
 
 def frozen_segments(files: PartitionFiles, frozen: FrozenEnd) -> Iterator[tuple[SegmentFiles, int]]:
-    """(segment, end of what is written of it)"""
+    """Return (segment, end of the bytes written to it) for each segment."""
     for segment in files.segments:
         is_last = segment is files.segments[-1]
         yield segment, frozen.position if is_last else segment.size_bytes
 
 
 def open_listed(segment: SegmentFiles, end: int) -> SegmentFile:
-    """FileNotFoundError for a file that is shorter than `end`: no more the one that was listed."""
+    """Open a listed file; raises FileNotFoundError if it is shorter than `end`: it was replaced."""
     opened = open_file(segment.path)
     if opened.size < end:
         opened.close()
@@ -110,7 +110,7 @@ def _freeze_segment(opened: SegmentFile, segment: SegmentFiles, acknowledged: in
 
 
 def _is_new(opened: SegmentFile, position: int) -> bool:
-    """Whether what stands there, behind old messages, is no old message that is half written."""
+    """Return whether the bytes after old messages are anything but an incomplete old message."""
     return opened.read(1, position + MAGIC_AT) == bytes([MAGIC_V2])
 
 

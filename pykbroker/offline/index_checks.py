@@ -1,7 +1,7 @@
 """Findings about the offset and time index of a segment.
 
-What is right and wrong in an index is said in `log/segments/index_verification.py`; here are the
-files, in pieces that lie in a file system or an object store.
+`log/segments/index_verification.py` defines what is correct in an index; this module reads the
+files in pieces, from a file system or an object store.
 """
 
 from __future__ import annotations
@@ -43,12 +43,14 @@ class Batches(NamedTuple):
         return cls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
     def columns(self) -> BatchColumns:
-        """The same as lists."""
+        """Return the columns as lists."""
         return BatchColumns(*(column.tolist() for column in self))
 
 
 def _entries(path: str | None, kind: Any) -> Any:
-    """All entries of an index file, without the zeros of a preallocated one; None: no file."""
+    """Return all entries of an index file without the zeros of a preallocated one; None if there is
+    no file.
+    """
     payload = read_small_file(path) if path is not None else None
     if payload is None:
         return None
@@ -60,7 +62,7 @@ def _entries(path: str | None, kind: Any) -> Any:
 def check_offset_index(
     segment: SegmentFiles, batches: Batches, is_last: bool, behind: int = END_OF_TIME
 ) -> Iterator[Finding]:
-    """`behind`: entries of offsets from there on are not looked at."""
+    """Check the offset index; entries of offsets from `behind` on are ignored."""
     entries = _entries(segment.index_path, _OFFSET_ENTRY)
     path = segment.index_path or segment.path.removesuffix(".log") + ".index"
     if entries is None:
@@ -77,7 +79,7 @@ def check_offset_index(
 
 
 def _half_entry(check: str, path: str, entry_bytes: int) -> Iterator[Finding]:
-    """Bytes behind the last whole entry: a broker makes such an index anew."""
+    """Report bytes after the last whole entry; a broker rebuilds such an index."""
     with open_file(path) as opened:
         size = opened.size
     if size % entry_bytes:
@@ -92,7 +94,7 @@ def _wrong(check: str, path: str, position: int, offset: int, number: int, why: 
 def check_time_index(
     segment: SegmentFiles, batches: Batches, is_last: bool, behind: int = END_OF_TIME
 ) -> Iterator[Finding]:
-    """`behind`: entries of offsets from there on are not looked at."""
+    """Check the time index; entries of offsets from `behind` on are ignored."""
     entries = _entries(segment.time_index_path, _TIME_ENTRY)
     path = segment.time_index_path or segment.path.removesuffix(".log") + ".timeindex"
     if entries is None or not len(batches.base):

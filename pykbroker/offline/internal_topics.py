@@ -172,7 +172,7 @@ def _coordinator_record(
     key: bytes | None,
     value: bytes | None,
 ) -> tuple[Any, Any]:
-    """(key message, value message or None) of a record of a coordinator's topic."""
+    """Return (key message, value message or None) of a record of a coordinator's topic."""
     if key is None or len(key) < 2 or (value is not None and len(value) < 2):
         raise ValueError("the key or value is too short")
     (kind,) = _INT16.unpack_from(key)
@@ -253,7 +253,7 @@ _DECODERS: Final[dict[str, Callable[[dict[str, Any], bytes | None, bytes | None]
 
 
 def _snapshots(paths: tuple[str, ...], scan: LogScan) -> Iterator[Split]:
-    """The metadata snapshot that the log continues, as a split of its own."""
+    """Return the metadata snapshot that the log continues, as a split of its own."""
     wanted = [
         TopicPartition(each.topic, each.partition)
         for each in scan.partitions

@@ -108,7 +108,7 @@ def find_partitions(paths: Iterable[str]) -> list[TopicPartition]:
 
 
 def _places(paths: Iterable[str]) -> dict[TopicPartition, list[tuple[str, LogDirectoryFiles]]]:
-    """Partition -> [(its directory, the log directory)]."""
+    """Return partition -> [(its directory, the log directory)]."""
     found: dict[TopicPartition, list[tuple[str, LogDirectoryFiles]]] = {}
     for path in paths:
         if is_partition(path):
@@ -157,7 +157,9 @@ def read_partitions(
 
 
 def _furthest(replicas: list[PartitionFiles]) -> PartitionFiles:
-    """Where segments begin tells nothing: each replica rolls its own."""
+    """Return the replica that reaches furthest. Base offsets of segments are no indication: each
+    replica rolls its own.
+    """
     if len(replicas) == 1:
         return replicas[0]
     for each in replicas:
@@ -175,7 +177,7 @@ def _furthest(replicas: list[PartitionFiles]) -> PartitionFiles:
 def _read_partition(
     partition: TopicPartition, place: str, directory: LogDirectoryFiles
 ) -> PartitionFiles | None:
-    """With what the checkpoints of the log directory say of it."""
+    """Read one partition with its entries in the checkpoints of the log directory."""
     files = list_partition(partition, place)
     if files is None:
         return None

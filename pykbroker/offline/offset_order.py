@@ -30,7 +30,9 @@ _SAFE: Final = 1 << 62
 
 
 def base_behind(head: bytes, remaining: int) -> int | None:
-    """The base offset of the batch that `head` begins; None when that is no possible batch."""
+    """Return the base offset of the batch that begins at `head`; None if its header is not
+    possible.
+    """
     if framing_fault(head, remaining)[1] is not None:
         return None
     header = BatchHeader(*HEADER.unpack(head))
@@ -38,7 +40,7 @@ def base_behind(head: bytes, remaining: int) -> int | None:
 
 
 class OffsetOrder:
-    """Looks at the batches of a split, from its first one on."""
+    """Checks the batches of a split, starting with its first one."""
 
     def __init__(self, split: Split) -> None:
         self.low = split.segment_base_offset
@@ -47,7 +49,9 @@ class OffsetOrder:
         self.last = self.low - 1 if before is None else before
 
     def fault(self, base: int, last: int, behind: int | None) -> str | None:
-        """Why a batch cannot be here. `behind`: base offset of the next batch, if it has one."""
+        """Return why a batch cannot be here, or None. `behind`: the base offset of the next batch,
+        if any.
+        """
         if base < self.low or last >= self.limit:
             return f"offsets {base} to {last} are not of this segment's {self.low} to {self.limit}"
         if base <= self.last:
@@ -65,9 +69,11 @@ class OffsetOrder:
         trusted: NDArray[np.bool_],
         behind: int | None,
     ) -> dict[int, str]:
-        """The same for many batches: index -> what is wrong; those not trusted have no say.
+        """Check many batches: index -> fault. Batches that are not trusted are ignored as
+        neighbours.
 
-        `sound`: where headers are possible; `trusted`: and no checksum is known to be wrong.
+        `sound`: which headers are possible; `trusted`: which of them have no checksum known to be
+        wrong.
         """
         if not table.size:
             return {}

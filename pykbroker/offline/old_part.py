@@ -43,7 +43,7 @@ _WINDOW_BYTES: Final = 1 << 20
 
 
 class OldStep(NamedTuple):
-    """A message, or (`fault`) what is none, or cannot be read; `records` only where asked for."""
+    """One message, or the `fault` of bytes that cannot be read; `records` only if requested."""
 
     position: int
     size_bytes: int
@@ -54,7 +54,7 @@ class OldStep(NamedTuple):
 
 
 def begins_old(opened: SegmentFile, position: int) -> bool:
-    """Whether messages of magic 0 or 1 begin at a position, be the first of them damaged."""
+    """Return whether messages of magic 0 or 1 begin at a position, even if the first is damaged."""
     head = opened.read(RECORD_BATCH_OVERHEAD, position)
     if not any(head):
         return False
@@ -81,7 +81,7 @@ def old_steps(
     with_records: bool = True,
     max_decompressed: int = MAX_DECOMPRESSED_BYTES,
 ) -> Iterator[OldStep]:
-    """The messages from `start` on, up to the first batch of magic 2, or `end`."""
+    """Yield the messages from `start` to the first batch of magic 2, or to `end`."""
     if not begins_old(opened, start):
         return
     window, window_at, position = b"", start, start
@@ -118,7 +118,9 @@ def old_steps(
 def _step(
     position: int, header: BatchHeader, raw: bytes, with_records: bool, max_decompressed: int
 ) -> OldStep:
-    """`header` of the step is None where the checksum is wrong: its length may be, too."""
+    """Read one message; `header` is None if the checksum is wrong, because the length may be wrong
+    as well.
+    """
     size = header.size_bytes
     if len(raw) < size or not check_old_crc(raw, header):
         fault = f"message of magic {header.magic} with a wrong checksum"
@@ -138,7 +140,7 @@ def _step(
 
 
 def end_of_old(opened: SegmentFile, start: int, end: int, next_offset: int) -> tuple[int, int]:
-    """(where the sound messages from `start` on end, the offset behind them)"""
+    """Return (end of the intact messages from `start`, the offset after them)."""
     position = start
     for step in old_steps(opened, start, end, with_records=False):
         if step.header is not None:
@@ -150,7 +152,7 @@ def end_of_old(opened: SegmentFile, start: int, end: int, next_offset: int) -> t
 
 
 def table_of_old(steps: list[OldStep]) -> HeaderTable:
-    """The headers of messages as rows like those of batches."""
+    """Return the headers of messages as rows like those of batches."""
     rows = [
         tuple(getattr(step.header, name) for name in _FIELDS)
         for step in steps
@@ -187,7 +189,7 @@ def _is_sound(opened: SegmentFile, position: int, end: int) -> bool:
 
 
 def _may_begin(opened: SegmentFile, position: int, end: int) -> bool:
-    """Whether a message or batch can begin there."""
+    """Return whether a message or batch can begin there."""
     head = opened.read(RECORD_BATCH_OVERHEAD, position)
     if old_header(head, 0, end - position) is not None:
         return True
@@ -196,13 +198,13 @@ def _may_begin(opened: SegmentFile, position: int, end: int) -> bool:
 
 
 def _next_sound(opened: SegmentFile, position: int, end: int) -> int:
-    """Where the next sound message or batch behind a bad position begins; `end` without one."""
+    """Return where the next intact message or batch after a bad position begins, or `end`."""
     start = position + 1
     while start < end:
         size = min(_WINDOW_BYTES + RECORD_BATCH_OVERHEAD, end - start)
         piece = opened.read(size, start)
         if not piece:
-            return end  # the file was cut meanwhile
+            return end  # the file was truncated meanwhile
         zeros = max(len(piece) - len(piece.lstrip(b"\0")) - RECORD_BATCH_OVERHEAD, 0)
         for match in MAYBE_BATCH.finditer(piece, zeros):
             if _is_sound(opened, start + match.start(), end):

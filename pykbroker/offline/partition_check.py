@@ -1,14 +1,14 @@
-"""What must hold in the files of a partition, checked from headers and indexes.
+"""Consistency checks of a partition's files, based on headers and indexes.
 
-    offsets, epochs   ascend, within and over segments
-    sequences         of each producer follow each other (gaps are right where compaction took
+    offsets, epochs   ascend, within and across segments
+    sequences         of each producer are consecutive (gaps are valid where compaction removed
                       batches)
     index, time index, aborted
                       see log/segments/index_verification.py
-    files             what belongs to no log, and what a broker would mend
-    tail              the half written end of a log
+    files             files that belong to no log, and what a broker would repair
+    tail              the incomplete end of a log
 
-In      PartitionFiles; Out  Findings. FileNotFoundError for a segment that is no more the one that
+In      PartitionFiles; Out  Findings. Raises FileNotFoundError if a segment was replaced since it
         was listed.
 Source  Kafka's ProducerAppendInfo.java (sequences).
 """
@@ -41,7 +41,7 @@ _MOST_FINDINGS: Final = 500
 
 
 class PartitionCheck:
-    """One pass over the headers of a partition. State: what the batches before this one say."""
+    """One pass over the headers of a partition. State: the values of the preceding batches."""
 
     def __init__(self, files: PartitionFiles) -> None:
         self._files = files
@@ -56,7 +56,7 @@ class PartitionCheck:
         self._transactions = OpenTransactions()
 
     def findings(self) -> Iterator[Finding]:
-        """What is found, segment by segment, up to some hundreds."""
+        """Yield the findings, segment by segment, up to some hundreds."""
         files = self._files
         found = self._all()
         yield from islice(found, _MOST_FINDINGS)
@@ -140,7 +140,7 @@ class PartitionCheck:
         aborted: set[Aborted],
         behind: int,
     ) -> Iterator[Finding]:
-        """What indexes say that is not so, but for their entries from offset `behind` on."""
+        """Report wrong index entries; those of offsets from `behind` on are ignored."""
         is_last = segment is self._files.segments[-1]
         yield from check_offset_index(segment, batches, is_last, behind)
         yield from check_time_index(segment, batches, is_last, behind)
@@ -154,7 +154,7 @@ class PartitionCheck:
             return Finding(ERROR, check, segment.path, position, base, detail)
 
         if header.last_offset >= self._bound:
-            # It is wrong itself: what comes behind it is not measured by it.
+            # It is wrong itself, so later batches are not compared with it.
             yield fault("offsets", f"offset {header.last_offset} cannot be in this segment")
             return
         if base < max(self._next_offset, segment.base_offset):
@@ -183,7 +183,7 @@ class PartitionCheck:
         if known is not None and epoch < known[0]:
             yield fault("sequences", f"producer {producer} with epoch {epoch} after {known[0]}")
         elif known is not None:
-            expected = known[1] if epoch == known[0] else 0  # a new epoch begins anew
+            expected = known[1] if epoch == known[0] else 0  # a new epoch starts new sequences
             gap = (header.base_sequence - expected) & 0x7FFF_FFFF
             # Where offsets are missing since its last batch, some of them may have been its own.
             may_be_gone = self._last_hole > known[2]

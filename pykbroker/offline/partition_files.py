@@ -1,4 +1,4 @@
-"""The files of a partition, as they were listed."""
+"""The files of a partition, as listed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from pykbroker.offline.faults import OfflineError
 
 @dataclass(frozen=True)
 class SegmentFiles:
-    """The files of one segment; sizes as they were listed, paths None where there is no file."""
+    """The files of one segment; sizes are those listed, and a path is None if the file does not
+    exist.
+    """
 
     base_offset: int
     path: str
@@ -21,23 +23,25 @@ class SegmentFiles:
 
     @property
     def transaction_index(self) -> str:
-        """Its path, also where there was none: it is made at the first abort in a segment."""
+        """Return its path even if it does not exist: a broker creates it at the first abort in a
+        segment.
+        """
         stem = self.path.removesuffix(".swap").removesuffix(".log")
         return self.txn_index_path or f"{stem}.txnindex"
 
 
 class ListingFault(NamedTuple):
-    """What is wrong with a file's name, kind or contents, seen when its directory was listed."""
+    """A fault in a file's name, kind or contents, found while its directory was listed."""
 
     path: str
     reason: str
-    #: Whether records would be left out, or shown, without a word if one read on.
+    #: Whether reading would silently omit or add records.
     is_in_the_way: bool
 
 
 @dataclass(frozen=True)
 class PartitionFiles:
-    """One partition: its segments in order, and what the checkpoints say of it."""
+    """One partition: its segments in order, and its entries in the checkpoints."""
 
     topic: str
     partition: int
@@ -47,7 +51,7 @@ class PartitionFiles:
     #: (offset, path) of the producer snapshots, in order.
     producer_snapshots: tuple[tuple[int, str], ...]
     log_start_offset: int
-    #: None when the checkpoint does not know the partition.
+    #: None if the checkpoint has no entry for the partition.
     high_watermark: int | None
     #: Names of files that belong to no log.
     foreign: tuple[str, ...]
@@ -58,7 +62,7 @@ class PartitionFiles:
         return sum(segment.size_bytes for segment in self.segments)
 
     def refuse_faults(self) -> None:
-        """OfflineError for the first fault that is in the way of reading."""
+        """Raise OfflineError for the first fault that prevents reading."""
         for fault in self.faults:
             if fault.is_in_the_way:
                 raise OfflineError(f"{fault.path} {fault.reason}")

@@ -1,15 +1,14 @@
-"""One partition's directory: its segments, its small files, and what in it belongs to no log.
+"""The directory of one partition: its segments, its small files, and files that belong to no log.
 
     <20 digits>.log .index .timeindex .txnindex  a segment, by its base offset
     <20 digits>.snapshot                         producers as of that offset
     partition.metadata, leader-epoch-checkpoint
 
-Left alone: files `.deleted`, `.cleaned`. What `.swap` files mean: see swaps.py. A directory in
-which segments are being swapped is listed again: one listing may have seen some names from before
-the swap and others from after it.
+Ignored: files `.deleted`, `.cleaned`. For `.swap` files see swaps.py. A directory in which segments
+are being swapped is listed again, because one listing may mix names from before and after the swap.
 
 In      the path or URI of the directory
-Out     PartitionFiles, with what no file of the log directory says of it
+Out     PartitionFiles, without the values that come from files of the log directory
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ _MOST_LISTINGS: Final = 50
 
 
 def holds_segments(path: str) -> bool:
-    """Whether there are files of segments in a directory."""
+    """Return whether a directory contains segment files."""
     listed = list_directory(path)
     return listed is not None and any(
         _NUMBERED.fullmatch(name) for name in (*listed.files, *listed.odd)
@@ -57,14 +56,14 @@ def holds_segments(path: str) -> bool:
 
 
 def no_file(name: str, listed: Listing) -> str | None:
-    """What is in the place of a file; None: nothing, or a file."""
+    """Return what exists in place of a file; None for nothing, or a file."""
     if name in listed.directories:
         return "is a directory where a file should be"
     return _ODD if name in listed.odd else None
 
 
 def list_partition(partition: TopicPartition, place: str) -> PartitionFiles | None:
-    """What is in the directory `place`; None when it is not there (any more)."""
+    """List the directory `place`; None if it does not exist (any more)."""
     for _ in range(_MOST_LISTINGS):
         try:
             listed = _list_segments(place)
@@ -114,7 +113,7 @@ def _files_of(partition: TopicPartition, place: str, listed: Listing) -> Partiti
 
 
 def _sorted_out(files: Mapping[str, int]) -> tuple[dict[int, dict[str, str]], list[str]]:
-    """({offset: {suffix: name}}, names of files that belong to no log)"""
+    """Return ({offset: {suffix: name}}, names of files that belong to no log)."""
     by_offset: dict[int, dict[str, str]] = {}
     foreign: list[str] = []
     for name in sorted(files):
@@ -143,7 +142,7 @@ def _segment(
 
 
 def _odd_files(place: str, listed: Listing) -> Iterator[ListingFault]:
-    """What has the name of a file of a log, and is none."""
+    """Report entries that have the name of a log's file but are not files."""
     for name in sorted((*listed.odd, *listed.directories)):
         match = _NUMBERED.fullmatch(name)
         if name in _OWN_FILES or (match is not None and match[2] in _OWN_SUFFIXES):
@@ -152,7 +151,7 @@ def _odd_files(place: str, listed: Listing) -> Iterator[ListingFault]:
 
 
 def _list_segments(place: str) -> Listing | None:
-    """What is in it, of two listings that agree in all but what grows; None: no directory."""
+    """List it until two listings agree in everything but growth; None if there is no directory."""
     listed = list_directory(place)
     for _ in range(_MOST_LISTINGS):
         if listed is None or is_remote(place):
@@ -168,7 +167,7 @@ def _list_segments(place: str) -> Listing | None:
 
 
 def _at_rest(files: Mapping[str, int]) -> tuple[set[str], list[tuple[str, int]]]:
-    """All names, and the sizes of all segments but the last one."""
+    """Return all names, and the sizes of all segments but the last one."""
     logs = sorted((name, size) for name, size in files.items() if name.endswith(".log"))
     return set(files), logs[:-1]
 

@@ -1,7 +1,7 @@
-"""The plain decoder: one batch after the other, one record after the other, through the protocol.
+"""The plain decoder: decodes batches and records one by one with the protocol module.
 
-The oracle of the fast decoder, which hands its doubtful batches to this one: where the two could
-differ, this one is right by definition. It is some twenty times slower.
+It is the oracle of the fast decoder, which passes its doubtful batches to this one: where the two
+could differ, this one is right by definition. It is about twenty times slower.
 
 In      a Split and ReadOptions. Out: Arrow record batches; faults go to the reporter.
 """
@@ -40,7 +40,7 @@ from pykbroker.protocol.record_batch import (
     records_payload,
 )
 
-#: Few enough that what is held stays in the caches; bytes of decompressed records.
+#: Bytes of decompressed records; few enough to stay in the CPU caches.
 _ROWS: Final = 4096
 _BYTES: Final = 4 << 20
 _NONE: Final = RecordColumns((), (), (), (), ())
@@ -54,12 +54,12 @@ class Rows(NamedTuple):
     header: BatchHeader
     position: int
     split: Split
-    #: Of all records of the batch, decompressed.
+    #: The size of all records of the batch, decompressed.
     size_bytes: int = 0
 
 
 def read_plain(split: Split, options: ReadOptions, reporter: FaultReporter) -> Iterator[Any]:
-    """The rows of a split as record batches."""
+    """Yield the rows of a split as record batches."""
     for part, opened in open_parts(split):
         reporter.split = part
         yield from _read_part(opened, part, options, reporter)
@@ -123,7 +123,9 @@ def read_old(
     reporter: FaultReporter,
     order: OffsetOrder,
 ) -> Generator[Any, None, int]:
-    """The rows of the messages before magic 2 that a split begins with; where these end."""
+    """Yield the rows of the messages before magic 2 at the start of a split; return where these
+    end.
+    """
     schema = schema_of(options.columns)
     held: list[Rows] = []
     held_rows = 0
@@ -171,7 +173,7 @@ def _batches(
     position: int,
     order: OffsetOrder,
 ) -> Iterator[tuple[int, BatchHeader, bytes]]:
-    """Batches with offsets that are wanted and a right checksum, from `position` on."""
+    """Yield the batches from `position` on that have wanted offsets and a valid checksum."""
     end = min(split.end_position, opened.size)
     known = KnownBatches(opened, split.index_path, split.segment_base_offset)
     head = opened.read(RECORD_BATCH_OVERHEAD, position)
@@ -203,7 +205,7 @@ def _batches(
             last = header.last_offset
             reaches_over = batch is None and behind is not None and last >= behind
             if reaches_over and not check_crc(opened.read(size, at)):
-                last = header.base_offset  # damaged, and not asked for: it has no say
+                last = header.base_offset  # damaged and not requested: ignored
             fault = order.fault(header.base_offset, last, behind)
         if fault is not None:
             raw = opened.read(size, at) if batch is None else batch
@@ -215,9 +217,9 @@ def _batches(
 
 
 def _is_elsewhere(header: BatchHeader, behind: int | None, split: Split) -> bool:
-    """Is it sure that no offset of it is wanted?
+    """Return whether certainly none of its offsets is wanted.
 
-    What it says of its own end may be wrong: only where the next one begins (`behind`) counts.
+    The end that its header claims may be wrong: only the start of the next one (`behind`) counts.
     """
     if header_fault(header) is not None:
         return False
@@ -235,14 +237,14 @@ def _batch_fault(header: BatchHeader, batch: bytes, options: ReadOptions) -> str
 def rows_of(
     batch: bytes | memoryview, header: BatchHeader, position: int, split: Split, limit: int
 ) -> Rows:
-    """The wanted records of one batch; CorruptBatch when any of its records is broken."""
+    """Return the wanted records of one batch; raises CorruptBatch if one of them is corrupt."""
     payload = records_payload(batch, header, limit)
     columns = _wanted(columns_of(payload, header), header, split)
     return Rows(columns, header, position, split, len(payload))
 
 
 def _wanted(columns: RecordColumns, header: BatchHeader, split: Split) -> RecordColumns:
-    """Those of the offsets and times that a split is about."""
+    """Keep the rows with the offsets and times of a split."""
     low, high = split.start_offset, split.end_offset
     if header.base_offset < low or header.last_offset >= high:
         columns = _chosen(columns, [low <= offset < high for offset in columns.offsets])
@@ -259,7 +261,7 @@ def _chosen(columns: RecordColumns, wanted: list[bool]) -> RecordColumns:
 
 
 def arrow_batch(held: list[Rows], columns: tuple[str, ...], schema: Any) -> Any:
-    """Rows as one Arrow record batch."""
+    """Return rows as one Arrow record batch."""
     arrays = []
     for name in columns:
         if name in _OF_RECORDS:
@@ -274,12 +276,12 @@ def arrow_batch(held: list[Rows], columns: tuple[str, ...], schema: Any) -> Any:
 
 
 def _wrapped(timestamp: int) -> int:
-    """As Java adds two longs."""
+    """Wrap an integer to 64 bits, as Java does when it adds two longs."""
     return (timestamp + 2**63) % 2**64 - 2**63
 
 
 def _microseconds(timestamps: Sequence[int]) -> list[int | None]:
-    """Null for what 64 bits cannot hold."""
+    """Convert to microseconds; None if the result does not fit in 64 bits."""
     if min(timestamps, default=0) >= -MAX_MS and max(timestamps, default=0) <= MAX_MS:
         return [timestamp * 1000 for timestamp in timestamps]
     wrapped = map(_wrapped, timestamps)

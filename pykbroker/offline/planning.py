@@ -1,4 +1,4 @@
-"""From a Selection to Splits: which bytes of which files have to be read, frozen at this moment.
+"""Plans Splits for a Selection: which bytes of which files to read, frozen at this moment.
 
     topic, partition    by the names of directories
     offsets             by the names of segments, then by the offset index
@@ -43,7 +43,7 @@ from pykbroker.types import TopicPartition
 
 @dataclass(frozen=True)
 class PlannedPartition:
-    """What a partition holds, and which offsets [start_offset, end_offset) will be read."""
+    """The offsets that a partition contains, and those [start_offset, end_offset) to read."""
 
     topic: str
     partition: int
@@ -60,7 +60,7 @@ class PlannedPartition:
 
 @dataclass(frozen=True)
 class Plan:
-    """The splits to read, and the partitions that they are of."""
+    """The splits to read, and their partitions."""
 
     splits: list[Split]
     partitions: list[PlannedPartition]
@@ -71,7 +71,7 @@ class Plan:
 
 
 def log_ends(selection: Selection) -> dict[TopicPartition, tuple[int, int]]:
-    """(log start, end that may be read now) of each partition, without planning the splits."""
+    """Return (log start, readable end) of each partition, without planning the splits."""
     return dict(look_at_each(selection, lambda files: _ends(files, selection)))
 
 
@@ -95,7 +95,7 @@ def plan(selection: Selection, split_bytes: int = DEFAULT_SPLIT_BYTES) -> Plan:
 def plan_partition(
     files: PartitionFiles, selection: Selection, split_bytes: int = DEFAULT_SPLIT_BYTES
 ) -> tuple[PlannedPartition, list[Split]]:
-    """What of one partition, as it was listed, has to be read."""
+    """Plan what to read of one listed partition."""
     frozen = freeze(files)
     readable, transactions = _readable_end(files, frozen, selection)
     start, end = _resolve(files, readable, selection)
@@ -122,7 +122,7 @@ def plan_partition(
 
 
 def replan(files: PartitionFiles, split: Split, low: int, high: int) -> tuple[list[Split], int]:
-    """(splits of a split's offsets [low, high) as they lie now, end of the log)"""
+    """Return (current splits for a split's offsets [low, high), end of the log)."""
     frozen = freeze(files)
     selection = Selection(
         paths=(files.directory,),
@@ -139,7 +139,7 @@ def replan(files: PartitionFiles, split: Split, low: int, high: int) -> tuple[li
 def _readable_end(
     files: PartitionFiles, frozen: FrozenEnd, selection: Selection
 ) -> tuple[int, TransactionState | None]:
-    """(exclusive end by the bound and isolation that were asked for, what is committed)."""
+    """Return (exclusive end by the requested bound and isolation, what is committed)."""
     end = frozen.next_offset
     if selection.end_bound == HIGH_WATERMARK and files.high_watermark is not None:
         end = min(end, files.high_watermark)
@@ -150,7 +150,7 @@ def _readable_end(
 
 
 def _resolve(files: PartitionFiles, readable: int, selection: Selection) -> tuple[int, int]:
-    """The offsets to read; OffsetsGone when some that were asked for are not there."""
+    """Return the offsets to read; raises OffsetsGone if requested ones do not exist."""
     low, high = files.log_start_offset, max(readable, files.log_start_offset)
     start = _offset_of(selection.start_offsets, files, EARLIEST, low, high)
     end = _offset_of(selection.end_offsets, files, LATEST, low, high)
@@ -185,7 +185,7 @@ class _Part(NamedTuple):
 
 
 class _PartitionPlanner:
-    """Cuts one partition."""
+    """Plans the splits of one partition."""
 
     def __init__(
         self,
@@ -212,7 +212,7 @@ class _PartitionPlanner:
         ]
 
     def _parts(self) -> Iterator[_Part]:
-        """The segments that have anything of what is wanted, as far as their names tell."""
+        """Return the segments that may contain wanted records, judged by their names."""
         segments = self.files.segments
         low_ms = self.selection.start_timestamp_ms
         for segment, next_segment in itertools.zip_longest(segments, segments[1:]):
@@ -258,14 +258,14 @@ class _PartitionPlanner:
         ]
 
     def _positions(self, opened: SegmentFile, cuts: SegmentCuts, end: int) -> list[int]:
-        if begins_old(opened, 0):  # where its messages begin is not known: read as a whole
+        if begins_old(opened, 0):  # the starts of its messages are unknown: read as a whole
             return [0, end]
         start = cuts.start(self.start, self.selection.start_timestamp_ms)
         stop = cuts.stop(self.end) if self.end < self.frozen.next_offset else end
         return [start, *cuts.between(start, stop, self.split_bytes), stop]
 
     def _whole(self, part: _Part) -> Split:
-        """All of a segment as one split."""
+        """Return a whole segment as one split."""
         segment, selection = part.segment, self.selection
         return Split(
             path=segment.path,
@@ -290,10 +290,10 @@ class _PartitionPlanner:
 def pack_splits(
     splits: Sequence[Split], target_bytes: int, at_least: int = 1
 ) -> list[tuple[Split, ...]]:
-    """Splits in order, put together into tasks of about one size, `target_bytes` or less.
+    """Group consecutive splits into tasks of about the same size, `target_bytes` or less.
 
-    Their number is a multiple of `at_least`, so that as many workers end together; fewer tasks if
-    there are not so many splits.
+    The number of tasks is a multiple of `at_least`, so that as many workers end together; with too
+    few splits there are fewer tasks.
     """
     total = sum(split.size_bytes for split in splits)
     at_least = max(1, at_least)

@@ -6,7 +6,7 @@
     polars.DataFrame(log)                            by __arrow_c_stream__
     duckdb.sql("select count(*) from log")           likewise
 
-State   the plan, and the side table of what had to be left out so far.
+State   the plan, and the side table of the batches skipped so far.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ Names = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 def read_split(
     split: Split, options: ReadOptions, on_corruption: OnCorruption | None = None
 ) -> Iterator[Any]:
-    """The rows of a split as record batches of `schema_of(options.columns)`.
+    """Yield the rows of a split as record batches of `schema_of(options.columns)`.
 
-    Corrupt batches: CorruptSegment with FAILFAST, else `on_corruption` is told and they are left
-    out.
+    A corrupt batch raises CorruptSegment with FAILFAST; otherwise it is passed to `on_corruption`
+    and skipped.
     """
     reporter = FaultReporter(split, options.mode, on_corruption)
     read = read_plain if options.decoder == PLAIN else read_fast
@@ -60,9 +60,9 @@ def read_split(
 
 
 class LogScan:
-    """Records of a plan. Every reading reads anew, up to the ends frozen when it was opened.
+    """Records of a plan. Every read starts again, and ends at the ends frozen at opening.
 
-    `corruptions`, `corrupt_batches` and `corrupt_bytes` are of the reading that was begun last.
+    `corruptions`, `corrupt_batches` and `corrupt_bytes` belong to the most recently started read.
     """
 
     def __init__(self, planned: Plan, options: ReadOptions) -> None:
@@ -81,12 +81,14 @@ class LogScan:
 
     @property
     def corruptions(self) -> Any:
-        """The side table: what was left out, and why."""
+        """Return the side table: the skipped batches, and why."""
         return corruption_table(self._left_out.kept)
 
     @property
     def corrupt_batches(self) -> int:
-        """How many were left out, also where the side table is full."""
+        """Return the number of skipped batches, including those that the side table has no room
+        for.
+        """
         return self._left_out.batches
 
     @property
@@ -103,15 +105,15 @@ class LogScan:
             yield from read_split(split, self.options, left_out.note)
 
     def to_reader(self) -> Any:
-        """A pyarrow.RecordBatchReader."""
+        """Return a pyarrow.RecordBatchReader."""
         return pa.RecordBatchReader.from_batches(self.schema, iter(self))
 
     def read_all(self) -> Any:
-        """All rows as a pyarrow.Table."""
+        """Return all rows as a pyarrow.Table."""
         return pa.Table.from_batches(iter(self), schema=self.schema)
 
     def to_pandas(self) -> Any:
-        """All rows as a pandas.DataFrame."""
+        """Return all rows as a pandas.DataFrame."""
         return self.read_all().to_pandas()
 
     def __array__(self, *_: Any, **__: Any) -> Any:
@@ -122,7 +124,7 @@ class LogScan:
 
 
 def names_of(names: Names | None) -> tuple[str, ...] | None:
-    """One name or path, many or none, as a tuple."""
+    """Return one name or path, many, or none, as a tuple."""
     if names is None:
         return None
     given: object = names
@@ -139,7 +141,7 @@ def _name_of(name: object) -> str:
 
 
 def numbers_of(partitions: Collection[int] | None) -> frozenset[int] | None:
-    """Numbers of partitions; None: all."""
+    """Return partition numbers as a set; None selects all partitions."""
     if partitions is None:
         return None
     listed: object = partitions

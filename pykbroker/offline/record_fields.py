@@ -3,7 +3,7 @@
     length | attributes | timestamp delta | offset delta | key length | key | value length | value |
     header count | headers
 
-Only as much is decoded as the columns need: offsets of dense batches need nothing, timestamps only
+Only what the columns need is decoded: offsets of dense batches need nothing, timestamps only
 the front of a record.
 
 Invariants
@@ -30,7 +30,7 @@ _MIN_RECORD_LENGTH = 6
 
 
 class Span:
-    """Batches whose records lie decompressed in one area: [starts, ends), and their headers."""
+    """Batches whose records are decompressed in one area: [starts, ends), and their headers."""
 
     __slots__ = ("area", "counts", "ends", "first", "starts", "table", "total")
 
@@ -41,25 +41,25 @@ class Span:
         self.table = table
         self.counts: Integers = table["record_count"].astype(np.int64)
         behind = np.cumsum(self.counts)
-        #: Index of each batch's first record.
+        #: The index of each batch's first record.
         self.first: Integers = behind - self.counts
         self.total = int(behind[-1]) if behind.size else 0
 
     def each(self, values: Integers) -> Integers:
-        """One value a batch, repeated for every record of it."""
+        """Repeat one value per batch for every record of it."""
         return np.repeat(values, self.counts)
 
     def field(self, name: str) -> Integers:
-        """A field of the headers as native integers."""
+        """Return a field of the headers as native integers."""
         return self.table[name].astype(np.int64)
 
     @property
     def is_unread(self) -> bool:
-        """Whether only the headers are known: dense batches of which no field is wanted."""
+        """Return whether only headers are known: dense batches of which no field is wanted."""
         return not self.area
 
     def check_counts(self) -> None:
-        """Before anything is allocated by what a header claims."""
+        """Check the counts that headers claim, before allocating anything by them."""
         if (self.counts * MIN_RECORD_BYTES > self.ends - self.starts).any():
             raise Doubt
         if ((self.counts == 0) & (self.ends > self.starts)).any():
@@ -69,14 +69,14 @@ class Span:
         return bool((self.field("last_offset_delta") + 1 == self.counts).all())
 
     def ordinals(self) -> Integers:
-        """0, 1, 2 ... within each batch."""
+        """Return 0, 1, 2 ... within each batch."""
         ordinals = np.arange(self.total, dtype=np.int64)
         ordinals -= np.repeat(self.first, self.counts)
         return ordinals
 
 
 class Fields:
-    """What was decoded; None where it was not asked for."""
+    """The decoded fields; None for those that were not requested."""
 
     __slots__ = (
         "header_ends",
@@ -105,9 +105,9 @@ class Fields:
 
 
 def decode_fields(span: Span, *, times: bool, fields: bool) -> Fields:
-    """Decode offset deltas, and timestamps and fields if asked; Doubt, IndexError.
+    """Decode offset deltas, and timestamps and fields if requested; raises Doubt or IndexError.
 
-    Of a span without an area, the batches are dense and nothing else is asked.
+    For a span without an area, the batches must be dense and nothing else may be requested.
     """
     decoded = Fields()
     if span.is_unread:
@@ -134,7 +134,7 @@ def decode_fields(span: Span, *, times: bool, fields: bool) -> Fields:
         front.skip_varint()
     if int((ends - front.at).min()) < _MIN_RECORD_LENGTH:
         raise Doubt
-    front.skip(1)  # the attributes, which nobody uses
+    front.skip(1)  # the attributes, which are unused
     if times:
         decoded.timestamp_deltas = front.varint()
     else:
@@ -186,7 +186,7 @@ def _key_and_value(decoded: Fields, content: bytearray, at: Integers, ends: Inte
 
 
 def _field(area: Bytes, at: Integers) -> tuple[Integers, Integers, Flags | None]:
-    """(starts, ends, where null; None: nowhere) of the lengths at `at`, and what they are of."""
+    """Return (starts, ends, where null; None if nowhere) for the lengths at `at`."""
     lengths, widths = varints.decode(area, at)
     starts = at + widths
     if int(lengths.min()) >= 0:

@@ -1,10 +1,11 @@
-"""The varints that records begin with: length, attributes, deltas of time and offset.
+"""The varints at the start of a record: length, attributes, deltas of time and offset.
 
-They stand in the first bytes of a record, so one 64-bit word of each record has them (mostly: all):
-what is behind is shifted down when one was read. That takes a third of the time of looking each of
-them up in the area.
+They are in the first bytes of a record, so one 64-bit word of each record usually contains all of
+them: after each read, the rest of the word is shifted down. This takes a third of the time of
+looking up each varint in the area.
 
-State   `at`: where the next varint of every record is; its word, and how much of that is left.
+State   `at`: the position of every record's next varint; the word of each, and how much of it is
+        left.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _WORD_BYTES: Final = 8
 
 
 class RecordFront:
-    """Reads one varint of all records after the other; Doubt, IndexError."""
+    """Reads one varint of all records after another; raises Doubt or IndexError."""
 
     __slots__ = ("_area", "_left", "_longs", "_rest", "at")
 
@@ -47,13 +48,13 @@ class RecordFront:
         self._left = _WORD_BYTES
 
     def words(self) -> Words:
-        """The two bytes that come next."""
+        """Return the next two bytes of every record."""
         if self._left < 2:
             self._load()
         return self._rest.astype(np.uint16)
 
     def skip(self, width: int) -> None:
-        """So many bytes of every record, at most two."""
+        """Skip this many bytes of every record, at most two."""
         self.at = self.at + width
         self._rest = self._rest >> np.uint64(8 * width)
         self._left -= width
@@ -66,7 +67,7 @@ class RecordFront:
             self.varint()
 
     def skip_values(self, values: Integers) -> bool:
-        """Step over these numbers, none above MOST_SHORT, if that is what is there; else stay."""
+        """Skip the varints if they have these values, none above MOST_SHORT; otherwise stay."""
         differ = self.words()
         differ ^= SHORT_WORD.take(values)
         differ &= SHORT_MASK.take(values)
@@ -76,13 +77,13 @@ class RecordFront:
         return True
 
     def _skip_bits(self, bits: Longs) -> None:
-        """One or two bytes, as each record has it."""
+        """Skip one or two bytes, individually for each record."""
         self.at = self.at + (bits >> np.uint64(3)).view(np.int64)
         self._rest = self._rest >> bits
         self._left -= 2
 
     def varint(self) -> Integers:
-        """The values, of up to 64 bits."""
+        """Read the values, of up to 64 bits."""
         words = self.words()
         low = words.astype(np.uint8)
         if int(low.max()) < 128:

@@ -1,10 +1,10 @@
-"""Where to begin, to cut and to stop reading a segment: by its indexes, by walking where none is.
+"""Determines where to start, cut and stop reading a segment: by its indexes, or by walking headers.
 
 Invariants
-    An index can only make more to be read, never lose a record: what it says of offsets and
-    positions is checked against the log, and a time index out of order is not used.
-    Nothing is cut between batches that do not go on from each other: what is wrong with one of two
-    neighbours is seen by who reads both.
+    A wrong index can only make the reader read more, never lose a record: offsets and positions
+    are checked against the log, and a time index out of order is not used.
+    There is no cut between two batches that are not consecutive, so that a reader that sees both
+    detects which one is wrong.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _position_of = itemgetter(1)
 
 
 class SegmentCuts:
-    """Of an open segment, up to position `end`.
+    """The cuts of an open segment, up to position `end`.
 
-    last_before   the last offset of the batch before each place that was found
+    last_before   the last offset of the batch before each position found
     """
 
     def __init__(self, opened: SegmentFile, segment: SegmentFiles, end: int) -> None:
@@ -42,7 +42,7 @@ class SegmentCuts:
         self._entries = offset_entries(segment.index_path, segment.base_offset, end)
 
     def start(self, offset: int, time_ms: int | None) -> int:
-        """Where to begin, so that nothing from an offset (and time) on is missed."""
+        """Return where to start, so that nothing from an offset (and time) on is missed."""
         if time_ms is not None:
             times = time_entries(self._segment.time_index_path, self._segment.base_offset)
             slot = bisect_left(times, time_ms, key=_time_of) - 1
@@ -52,15 +52,16 @@ class SegmentCuts:
         return self._first_in_place(range(before - 1, -1, -1)) or 0
 
     def stop(self, offset: int) -> int:
-        """Behind all batches that have offsets below this one."""
-        # An entry has the last offset of the batch that it points at.
+        """Return the position after all batches that have offsets below this one."""
+        # An entry contains the last offset of its batch.
         above = bisect_left(self._entries, offset, key=_offset_of)
         found = self._first_in_place(range(above + 1, len(self._entries)), offset)
         return self._end if found is None else found
 
     def between(self, start: int, stop: int, piece_bytes: int) -> list[int]:
-        """Places to cut, about `piece_bytes` from each other; the last piece may be half as long
-        again."""
+        """Return positions to cut at, about `piece_bytes` apart; the last piece may be half as long
+        again.
+        """
         cuts: list[int] = []
         last = start
         while stop - last > piece_bytes * 3 // 2:
@@ -75,8 +76,10 @@ class SegmentCuts:
         return cuts
 
     def _first_in_place(self, slots: Iterable[int], least: int = 0) -> int | None:
-        """The position of the first entry that names a batch of offsets >= `least`, in its place:
-        it is cut from the batches before it, and nobody looks at them together any more."""
+        """Return the position of the first entry that names a batch of offsets >= `least`, in its
+        place: it is separated from the batches before it, and no reader sees them together any
+        more.
+        """
         for slot in slots:
             header = entry_batch(self._opened, self._entries[slot], self._end)
             if header is None or header.base_offset < least:
@@ -86,8 +89,9 @@ class SegmentCuts:
         return None
 
     def _goes_on(self, slot: int, base_offset: int) -> bool:
-        """Whether the batches from the entry before it on end where it begins, with offsets below
-        its own."""
+        """Return whether the batches from the preceding entry on end where this one begins, with
+        offsets below its own.
+        """
         position = self._entries[slot][1]
         reached = self._entries[slot - 1][1] if slot else 0
         header = None
@@ -100,7 +104,7 @@ class SegmentCuts:
         return reached == position
 
     def _walked(self, start: int, stop: int, piece_bytes: int) -> list[int]:
-        """Cuts found by walking the headers, for what no index covers."""
+        """Return cuts found by walking the headers, where no index covers the segment."""
         cuts: list[int] = []
         last = start
         before: int | None = None
@@ -119,8 +123,9 @@ class SegmentCuts:
 
 
 def is_older(segment: SegmentFiles, behind: int, time_ms: int) -> bool:
-    """Whether the time index of a closed segment, whose offsets are below `behind`, says that all
-    of it is before a time."""
+    """Return whether all of a closed segment, whose offsets are below `behind`, is before a time,
+    according to its time index.
+    """
     entries = time_entries(segment.time_index_path, segment.base_offset)
     if not entries or entries[-1][1] >= behind:
         return False
@@ -130,7 +135,7 @@ def is_older(segment: SegmentFiles, behind: int, time_ms: int) -> bool:
 
 
 def _is_tail_older(segment: SegmentFiles, offset: int, time_ms: int) -> bool:
-    """Whether all batches behind the last time index entry are older, and sound."""
+    """Return whether all batches after the last time index entry are older, and intact."""
     with open_file(segment.path) as opened:
         position = 0
         entries = offset_entries(segment.index_path, segment.base_offset, opened.size)

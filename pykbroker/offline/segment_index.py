@@ -1,8 +1,8 @@
-"""The indexes of a segment, believed only as far as they can be checked.
+"""The indexes of a segment, used only as far as they can be checked.
 
-In      paths of `.index`, `.timeindex` and `.txnindex` files, which may be missing, cut short,
-        padded with zeros (preallocated), out of order, or of another segment altogether.
-Out     the leading entries that ascend; positions that really begin a batch.
+In      paths of `.index`, `.timeindex` and `.txnindex` files, which may be missing, truncated,
+        padded with zeros (preallocated), out of order, or from another segment.
+Out     the leading entries that ascend; positions at which a batch really begins.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ _ZEROS: Final = bytes(_PIECE_BYTES)
 
 
 class Entries(Sequence[tuple[int, int]]):
-    """Pairs of two columns of one length; a pair is made only when it is asked for.
+    """Two columns of equal length; a pair is created only when it is requested.
 
-    A segment of 1 GB has some 200,000 entries, of which a plan looks at twenty.
+    A segment of 1 GB has some 200,000 entries, of which a plan reads twenty.
     """
 
     __slots__ = ("_left", "_right")
@@ -66,7 +66,7 @@ class Entries(Sequence[tuple[int, int]]):
 
 
 def offset_entries(path: str | None, base_offset: int, log_bytes: int) -> Entries:
-    """(offset, position) of the entries that can be true: ascending, inside the log."""
+    """Return the plausible (offset, position) entries: ascending, inside the log."""
     offsets, positions = _columns(path, _OFFSET_ENTRY)
     keep = _ascending(offsets, positions)
     keep = min(keep, int(np.searchsorted(positions[:keep], log_bytes, side="left")))
@@ -74,7 +74,7 @@ def offset_entries(path: str | None, base_offset: int, log_bytes: int) -> Entrie
 
 
 def time_entries(path: str | None, base_offset: int) -> Entries:
-    """(timestamp, offset) of the entries that can be true: ascending from the first on."""
+    """Return the plausible (timestamp, offset) entries: ascending from the first on."""
     times, offsets = _columns(path, _TIME_ENTRY)
     keep = times.size
     if keep and offsets[0] < 0:
@@ -86,14 +86,16 @@ def time_entries(path: str | None, base_offset: int) -> Entries:
 
 
 def _columns(path: str | None, entry: np.dtype[Any]) -> tuple[Integers, Integers]:
-    """Both columns of an index, in the machine's byte order."""
+    """Return both columns of an index, in the machine's byte order."""
     table = np.frombuffer(_used_bytes(path, entry.itemsize), entry)
     left, right = (table[name].astype(np.int64) for name in entry.names or ())
     return left, right
 
 
 def _used_bytes(path: str | None, entry_bytes: int) -> bytes:
-    """The entries before the zeros at the end: the index of a live log is preallocated (10 MB)."""
+    """Return the entries before the zeros at the end: the index of a live log is preallocated (10
+    MB).
+    """
     if path is None:
         return b""
     try:
@@ -106,12 +108,12 @@ def _used_bytes(path: str | None, entry_bytes: int) -> bytes:
                 else:
                     high = middle
             return opened.read(low * entry_bytes, 0)
-    except OSError:  # not there, or not to be read: more of the log is looked at then
+    except OSError:  # missing or unreadable: more of the log is read instead
         return b""
 
 
 def aborted_transactions(path: str | None, base_offset: int) -> list[AbortedTxn] | None:
-    """The entries of a transaction index; None when it is damaged. No file: no entries."""
+    """Return the entries of a transaction index; None if damaged, empty without a file."""
     payload = read_small_file(path) if path is not None else None
     if not payload:
         return []
@@ -120,7 +122,7 @@ def aborted_transactions(path: str | None, base_offset: int) -> list[AbortedTxn]
 
 
 def _ascending(offsets: np.ndarray, positions: np.ndarray) -> int:
-    """How many leading entries ascend strictly in both columns."""
+    """Return how many leading entries ascend strictly in both columns."""
     if not offsets.size or offsets[0] < 0 or positions[0] < 0:
         return 0
     sound = (np.diff(offsets) > 0) & (np.diff(positions) > 0)
@@ -128,7 +130,9 @@ def _ascending(offsets: np.ndarray, positions: np.ndarray) -> int:
 
 
 def batch_at(opened: SegmentFile, position: int, end: int) -> BatchHeader | None:
-    """The header of a whole batch of magic 2 with a right checksum at this position, or None."""
+    """Return the header of a whole batch of magic 2 with a valid checksum at this position, or
+    None.
+    """
     head = opened.read(RECORD_BATCH_OVERHEAD, position)
     if len(head) < RECORD_BATCH_OVERHEAD:
         return None
@@ -140,7 +144,9 @@ def batch_at(opened: SegmentFile, position: int, end: int) -> BatchHeader | None
 
 
 def sound_batch(opened: SegmentFile, position: int, size: int) -> bytes | None:
-    """A whole batch with a right checksum, or None. A length that lies allocates nothing."""
+    """Return the header of a whole batch with a valid checksum, or None. A wrong length allocates
+    nothing.
+    """
     if size > _WHOLE_BYTES and not _has_right_checksum(opened, position, size):
         return None
     batch = opened.read(size, position)
@@ -148,20 +154,20 @@ def sound_batch(opened: SegmentFile, position: int, size: int) -> bytes | None:
 
 
 def _has_right_checksum(opened: SegmentFile, position: int, size: int) -> bool:
-    """Of a large batch, read piece by piece."""
+    """Check the checksum of a large batch, reading it piece by piece."""
     at, end = position + ATTRIBUTES_AT, position + size
     found = 0
     while at < end:
         piece = opened.read(min(_PIECE_BYTES, end - at), at)
         if not piece:
-            return False  # the file was cut meanwhile
+            return False  # the file was truncated meanwhile
         found = crc32c(piece, found)
         at += len(piece)
     return found == stored_crc(opened.read(RECORD_BATCH_OVERHEAD, position))
 
 
 def entry_batch(opened: SegmentFile, entry: tuple[int, int], end: int) -> BatchHeader | None:
-    """The batch that an entry of the offset index points at, if it can have this offset."""
+    """Return the batch that an offset index entry points to, if it can have this offset."""
     offset, position = entry
     header = batch_at(opened, position, end)
     return header if header is not None and header.base_offset <= offset else None
@@ -172,7 +178,9 @@ def is_entry_true(opened: SegmentFile, entry: tuple[int, int], end: int) -> bool
 
 
 def written_from(opened: SegmentFile, position: int, end: int) -> int:
-    """From where on there can be anything but zeros, as far as the file system knows of holes."""
+    """Return the position before which there are only zeros, as far as the file system reports
+    holes.
+    """
     if not isinstance(opened, LocalFile):
         return position
     try:
@@ -182,16 +190,18 @@ def written_from(opened: SegmentFile, position: int, end: int) -> int:
 
 
 def next_batch(opened: SegmentFile, position: int, end: int, offsets: range) -> int | None:
-    """The position of the first sound batch behind `position` whose base offset is in `offsets`.
+    """Return the position of the first intact batch after `position` whose base offset is in
+    `offsets`.
 
-    Looks at every byte, a piece of the file at a time; checksums only what can be a header.
+    Every byte is tried, a piece of the file at a time; checksums are computed only where a header
+    is possible.
     """
     start = position + 1
     while end - start >= RECORD_BATCH_OVERHEAD:
         piece = opened.read(min(_PIECE_BYTES, end - start), start)
         slots = len(piece) - RECORD_BATCH_OVERHEAD + 1
         if slots <= 0:
-            return None  # the file was cut meanwhile
+            return None  # the file was truncated meanwhile
         if piece == _ZEROS[: len(piece)]:  # of a preallocated file: no header is all zeros
             start = max(start + slots, written_from(opened, start, end) - RECORD_BATCH_OVERHEAD)
             continue
@@ -209,12 +219,12 @@ def next_batch(opened: SegmentFile, position: int, end: int, offsets: range) -> 
 
 
 class KnownBatches:
-    """Where to go on when no next batch can be found: the next entry of the index that is true.
+    """Where to resume when the next batch cannot be located: at the next correct index entry.
 
-    Where there is none, the next sound batch with an offset behind that of the broken one.
+    If there is none, at the next intact batch with an offset after that of the corrupt one.
 
-    State: the entries, read when first needed; a run of them that were looked at and are not true:
-    of an index that is wrong as a whole, each is looked at once, and not for every broken batch.
+    State: the entries, read when first needed; a run of entries that were checked and are wrong: in
+    an index that is wrong as a whole, each is checked once, not again for every corrupt batch.
     """
 
     __slots__ = ("_base_offset", "_entries", "_index_path", "_opened", "_wrong")
@@ -227,7 +237,7 @@ class KnownBatches:
         self._wrong = range(0)
 
     def between(self, position: int, end: int) -> int | None:
-        """The first one behind `position` and before `end` that the index knows."""
+        """Return the first one after `position` and before `end` that the index knows."""
         if self._entries is None:
             size = self._opened.size
             self._entries = offset_entries(self._index_path, self._base_offset, size)
@@ -247,10 +257,10 @@ class KnownBatches:
         return found
 
     def after(self, position: int, end: int, low: int | None = None) -> int:
-        """The position of the next known batch behind `position`, or `end`: the same one, wherever
-        those who ask end.
+        """Return the position of the next known batch after `position`, or `end`; the result does
+        not depend on the caller's `end`.
 
-        `low`: no offset below it can follow, where that is known.
+        `low`: no offset below it can follow, if that is known.
         """
         known = self.between(position, self._opened.size)
         if known is not None:
@@ -262,7 +272,9 @@ class KnownBatches:
         return end if found is None else found
 
     def _offsets_behind(self, position: int) -> range:
-        """Those behind the broken batch if its own is plausible: its records may hold batches."""
+        """Return the offsets after the corrupt batch if its own is plausible: its records may
+        contain batches.
+        """
         offsets = range(self._base_offset, self._base_offset + MAX_SEGMENT_OFFSETS)
         base = int.from_bytes(self._opened.read(8, position), "big", signed=True)
         return range(base + 1, offsets.stop) if base in offsets else offsets

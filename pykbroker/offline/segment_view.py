@@ -1,6 +1,6 @@
 """Segments as a table, from the headers of their batches and their indexes.
 
-segments(paths, topics)   one row a segment; `paths` as `open_log` takes them
+segments(paths, topics)   one row per segment; `paths` as for `open_log`
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ def segments(
     partitions: Collection[int] | None = None,
     mode: str = DROPMALFORMED,
 ) -> Any:
-    """One row for every segment, from its headers and indexes; columns of SEGMENT_SCHEMA.
+    """Return one row for every segment, from its headers and indexes; columns of SEGMENT_SCHEMA.
 
-    Where no batch is: CorruptSegment with FAILFAST, else it is stepped over.
+    Bytes that are not a batch raise CorruptSegment with FAILFAST; otherwise they are skipped.
     """
 
     def rows(files: PartitionFiles) -> list[dict[str, object]]:
@@ -109,7 +109,7 @@ def _segment_row(
 
 
 class _SegmentSums:
-    """What is added up over the batches of a segment."""
+    """The sums over the batches of a segment."""
 
     def __init__(self) -> None:
         self.batches = self.records = self.control = self.transactional = self.compressed = 0

@@ -1,8 +1,8 @@
-"""Header by header through a segment, without reading the records: about 1 us a batch.
+"""Walks a segment header by header, without reading the records: about 1 us per batch.
 
-`header_tables` makes numpy tables of them (large batches by one pread each, small ones read in
-bulk), `walk_headers` is for those who want them one by one and know what is no batch. Where no next
-batch can be found, both go on at the next entry of the offset index that is true.
+`header_tables` returns numpy tables (large batches by one pread each, small ones in bulk);
+`walk_headers` returns headers one by one, and says where there is no batch. Where the next batch
+cannot be located, both resume at the next correct entry of the offset index.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ _OLD_ROWS: Final = 4096
 _SMALL_BATCH: Final = 2048
 
 
-#: Told of (position, size in bytes, reason).
+#: Called with (position, size in bytes, reason).
 OnFault: TypeAlias = Callable[[int, int, str], None]
 
 
 class HeaderRun(NamedTuple):
-    """Headers of batches that follow each other, and their positions in the file.
+    """Headers of consecutive batches, and their positions in the file.
 
-    is_old: sound messages of magic 0 and 1 (old_part.py), and their headers say where they begin.
+    is_old: intact messages of magic 0 and 1 (old_part.py); their headers contain their positions.
     """
 
     positions: Integers
@@ -68,9 +68,10 @@ def header_tables(
     steps_over: bool = True,
     on_fault: OnFault | None = None,
 ) -> Iterator[HeaderRun]:
-    """All headers of [start, end) as numpy tables.
+    """Yield all headers of [start, end) as numpy tables.
 
-    What is no batch is stepped over (and `on_fault` told: position, size, reason), or ends it.
+    Bytes that are not a batch are skipped and passed to `on_fault` (position, size, reason), or end
+    the walk.
     """
     position = start
     for old, behind in _old_runs(opened, start, end, on_fault):
@@ -108,7 +109,7 @@ def header_tables(
 def _old_runs(
     opened: SegmentFile, start: int, end: int, on_fault: OnFault | None
 ) -> Iterator[tuple[HeaderRun, int]]:
-    """The messages of magic 0 and 1 from `start` on, and where each run of them ends."""
+    """Yield the messages of magic 0 and 1 from `start` on, and where each run of them ends."""
     held: list[OldStep] = []
     behind = start
     for step in old_steps(opened, start, end):
@@ -135,11 +136,11 @@ def _walk_by_pread(descriptor: int, position: int, end: int) -> tuple[HeaderRun 
     pread: Callable[[int, int, int], bytes] = os.pread
     keep, found, length = heads.append, positions.append, _LENGTH
     last = end - RECORD_BATCH_OVERHEAD
-    rows = _TABLE_ROWS if position else 256  # the first few tell how large batches are
+    rows = _TABLE_ROWS if position else 256  # the first few indicate how large batches are
     while position <= last and len(positions) < rows:
         head = pread(descriptor, RECORD_BATCH_OVERHEAD, position)
         if len(head) < RECORD_BATCH_OVERHEAD:
-            break  # the file was cut meanwhile
+            break  # the file was truncated meanwhile
         size = length(head)[0] + LOG_OVERHEAD
         if size < RECORD_BATCH_OVERHEAD or position + size > end:
             break
@@ -164,7 +165,9 @@ def _walk_in_bulk(opened: SegmentFile, position: int, end: int) -> tuple[HeaderR
 def walk_headers(
     opened: SegmentFile, segment: SegmentFiles, end: int, start: int = 0
 ) -> Iterator[tuple[int, BatchHeader | None]]:
-    """(position, header) of every batch; None for what is no batch of magic 2."""
+    """Yield (position, header) of every batch; the header is None for bytes that are not a batch of
+    magic 2.
+    """
     position = start
     known = KnownBatches(opened, segment.index_path, segment.base_offset)
     window = b""

@@ -1,4 +1,4 @@
-"""From a Selection to partitions, and to what is seen in each while its files come and go."""
+"""Resolves a Selection to partitions, and reads each one while its files come and go."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ _Found = TypeVar("_Found")
 
 
 def select_partitions(selection: Selection) -> list[TopicPartition]:
-    """The partitions that a selection names; UnknownTopic for a name that is nowhere."""
+    """Return the partitions that a selection names; raises UnknownTopic for a name that does not
+    exist.
+    """
     there = find_partitions(selection.paths)
     where = ", ".join(selection.paths)
     _check_topics(selection.topics or (), there, where)
@@ -74,9 +76,10 @@ def look_at_each(
     *,
     may_be_faulty: bool = False,
 ) -> list[_Found]:
-    """What `look` finds in each partition of a selection, in order; see `while_listed`.
+    """Yield the result of `look` for each partition of a selection, in order; see `while_listed`.
 
-    One that is deleted meanwhile is left out, or UnknownTopic if it, or its topic, was named.
+    A partition that is deleted meanwhile is left out; UnknownTopic is raised if it, or its topic,
+    was named.
     """
     chosen = select_partitions(selection)
     listed = {
@@ -105,11 +108,11 @@ def while_listed(
     *,
     may_be_faulty: bool = False,
 ) -> _Found | None:
-    """What `look` finds in a partition; None: it was deleted meanwhile.
+    """Return the result of `look` for a partition; None if it was deleted meanwhile.
 
-    FileNotFoundError and SegmentGone are taken for compaction or retention: it is listed again.
-    Unless it `may_be_faulty`, OfflineError for one with faults that are in the way of reading, or
-    of a snapshot that is not what it was.
+    FileNotFoundError and SegmentGone are taken for compaction or retention, and the directory is
+    listed again. Raises OfflineError for faults that prevent reading, unless `may_be_faulty`, and
+    for a snapshot that has changed.
     """
     wanted = [TopicPartition(files.topic, files.partition)]
     paths = tuple(paths)

@@ -58,14 +58,14 @@ _ATTEMPTS: Final = 5
 
 @dataclass
 class SnapshotReport:
-    """What a snapshot holds."""
+    """The contents of a snapshot."""
 
     target: str
     partitions: int = 0
     segments: int = 0
     linked_bytes: int = 0
     copied_bytes: int = 0
-    #: Why closed segments had to be copied.
+    #: The reason why closed segments had to be copied.
     not_linked: str | None = None
     end_offsets: dict[str, int] = field(default_factory=dict)
 
@@ -80,8 +80,8 @@ def create_snapshot(
 ) -> SnapshotReport:
     """Take a snapshot of (some topics of) log directories into a new directory `target`.
 
-    Hard links need one file system; elsewhere segments are copied, unless `may_copy` is False.
-    `taken_ms` is noted in the manifest. OfflineError when the target is there already.
+    Hard links need one file system; otherwise segments are copied, unless `may_copy` is False.
+    `taken_ms` is recorded in the manifest. Raises OfflineError if the target already exists.
     """
     sources, target = names_of(log_dirs) or (), os.fspath(target)
     if any(map(is_remote, (*sources, target))):
@@ -103,7 +103,7 @@ def create_snapshot(
     try:
         _take_all(report, chosen, sources, taken_ms, may_copy)
     except BaseException as fault:
-        for entry in os.scandir(target):  # all of it is ours: it was empty
+        for entry in os.scandir(target):  # it was empty, so everything in it is ours
             if entry.is_dir():
                 shutil.rmtree(entry.path)
             else:
@@ -115,7 +115,7 @@ def create_snapshot(
 
 
 def _check_target(target: str, sources: tuple[str, ...]) -> None:
-    """A broker would meet a snapshot inside of its log directory as a partition."""
+    """Refuse a target inside a log directory: a broker would take the snapshot for a partition."""
     place = os.path.realpath(target)
     for source in sources:
         directory = _log_directory(source)
@@ -127,7 +127,7 @@ def _check_target(target: str, sources: tuple[str, ...]) -> None:
 
 
 def _log_directory(source: str) -> str:
-    """That of a source, which may be a partition's own."""
+    """Return the log directory of a source, which may be the directory of a partition."""
     return local_path(split_name(source)[0] if is_partition(source) else source)
 
 
@@ -192,7 +192,7 @@ def _write(directory: str, name: str, content: bytes) -> None:
 
 
 def _copy_if_there(source: str, target: str) -> int:
-    """Copy a small file; 0 when there is none, but nothing or a directory, a pipe ..."""
+    """Copy a small file; returns 0 if there is none, or no regular file."""
     if not os.path.isfile(source):
         return 0
     try:
@@ -203,7 +203,7 @@ def _copy_if_there(source: str, target: str) -> int:
 
 
 class _Taker:
-    """Takes one partition."""
+    """Takes the snapshot of one partition."""
 
     def __init__(
         self,
@@ -220,9 +220,10 @@ class _Taker:
         self.may_copy = may_copy
 
     def take(self) -> tuple[PartitionFiles, FrozenEnd] | None:
-        """The files that were taken; None when the partition was deleted meanwhile.
+        """Return the copied and linked files; None if the partition was deleted meanwhile.
 
-        Segments roll, and go away by retention and compaction, while we look: then look again.
+        Segments roll, and are deleted by retention and compaction, in the meantime: then list
+        again.
         """
         for _ in range(_ATTEMPTS):
             found = read_partitions(self.sources, [self.partition])
@@ -262,7 +263,7 @@ class _Taker:
         return end
 
     def _place(self, path: str) -> str:
-        """Its name there: of a segment that was being swapped in, the one that it is to have."""
+        """Return its name in the snapshot: for a segment being swapped in, the final one."""
         return f"{self.directory}/{os.path.basename(path).removesuffix(SWAP)}"
 
     def _copy(self, path: str | None) -> None:
@@ -284,12 +285,12 @@ class _Taker:
         else:
             self.report.linked_bytes += os.path.getsize(place)
         if os.path.getsize(place) != segment.size_bytes:
-            raise FileNotFoundError(segment.path)  # replaced since it was listed: look again
+            raise FileNotFoundError(segment.path)  # replaced since it was listed: list again
         for path in (segment.index_path, segment.time_index_path, segment.transaction_index):
             self._copy(path)
 
     def _copy_last(self, segment: SegmentFiles, end: FrozenEnd) -> None:
-        """The bytes up to the frozen end, and index entries of nothing behind it."""
+        """Copy the bytes up to the frozen end, and the index entries before it."""
         _copy_range(local_path(segment.path), self._place(segment.path), end.position)
         self.report.copied_bytes += end.position
         base = segment.base_offset
@@ -311,11 +312,11 @@ class _Taker:
         self._copy_aborted(segment, end)
 
     def _copy_aborted(self, segment: SegmentFiles, end: FrozenEnd) -> None:
-        """The transaction index, which may be younger than the listing."""
+        """Copy the transaction index, which may be newer than the listing."""
         path, base = segment.transaction_index, segment.base_offset
         entries = aborted_transactions(path, base) if os.path.isfile(local_path(path)) else []
         if entries is None:
-            self._copy(path)  # damaged, and fsck says so
+            self._copy(path)  # damaged, which fsck reports
         elif entries:
             index = TransactionIndex(base)
             kept = [index.append(each) for each in entries if each.last_offset < end.next_offset]
@@ -328,9 +329,9 @@ class _Taker:
 
 
 def _sync_all(target: str) -> None:
-    """All files to disk, linked ones too, and their names.
+    """Flush all files, including linked ones, and their directories to disk.
 
-    After a power failure the broker's recovery would cut what is not there out of linked segments.
+    After a power failure, the broker's recovery would otherwise truncate linked segments.
     """
     for directory, _, names in os.walk(target):
         for name in names:
@@ -347,7 +348,7 @@ def _sync(path: str) -> None:
 
 
 def _copy_range(source: str, target: str, length: int) -> None:
-    """The first `length` bytes, within the kernel where it can."""
+    """Copy the first `length` bytes, within the kernel where possible."""
     with open(source, "rb", buffering=0) as read, open(target, "xb", buffering=0) as written:
         position = 0
         while position < length:
@@ -362,5 +363,5 @@ def _copy_range(source: str, target: str, length: int) -> None:
                 piece = os.pread(read.fileno(), min(_COPY_BYTES, wanted), position)
                 done = os.pwrite(written.fileno(), piece, position) if piece else 0
             if not done:
-                raise FileNotFoundError(source)  # truncated meanwhile: look again
+                raise FileNotFoundError(source)  # truncated meanwhile: list again
             position += done

@@ -1,8 +1,8 @@
-"""Whether the segments of a snapshot are still as long as they were when it was taken.
+"""Checks that the segments of a snapshot still have the sizes that they had when it was taken.
 
 Linked segments are the same files as those of the live log. A follower that truncates its log, and
-recovery that finds a batch damaged, cut a segment in place, and write on: the snapshot's changes
-with it.
+recovery that finds a damaged batch, truncate a segment in place and append to it, which changes the
+snapshot as well.
 
     snapshot.json   {"sizes": {"<topic>-<partition>": {"<20 digits>.log": bytes}}}
 """
@@ -23,7 +23,7 @@ MANIFEST: Final = "snapshot.json"
 
 @lru_cache(maxsize=16)
 def _sizes(manifest: bytes) -> Mapping[str, Mapping[str, int]] | str:
-    """What it says of each partition, or why it is no manifest."""
+    """Return the sizes of each partition, or why the file is not a manifest."""
     try:
         sizes = json.loads(manifest).get("sizes", {})
         return {partition: dict(noted) for partition, noted in sizes.items()}
@@ -32,9 +32,9 @@ def _sizes(manifest: bytes) -> Mapping[str, Mapping[str, int]] | str:
 
 
 def changed_segment(files: PartitionFiles) -> tuple[str, str] | None:
-    """(path, what is wrong) of a segment that is not as long as the snapshot's manifest says.
+    """Return (path, fault) of a segment whose size differs from the snapshot's manifest.
 
-    Or of the manifest, if it is none.
+    If the manifest is invalid, return that of the manifest.
     """
     path = join(split_name(files.directory)[0], MANIFEST)
     try:
@@ -60,7 +60,7 @@ def changed_segment(files: PartitionFiles) -> tuple[str, str] | None:
 
 
 def refuse_changed(files: PartitionFiles) -> None:
-    """OfflineError for a partition of a snapshot that is not what it was."""
+    """Raise OfflineError for a partition of a snapshot that has changed."""
     changed = changed_segment(files)
     if changed is not None:
         raise OfflineError(": ".join(changed))

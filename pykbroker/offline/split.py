@@ -1,9 +1,9 @@
-"""What is read and how: values that travel by pickle from the one who plans to those who read.
+"""What to read and how: values that the planner passes to the readers by pickle.
 
 Selection     which topics, partitions, offsets, times; which transactions; how far
 ReadOptions   which columns, by which decoder, and what happens to corrupt batches
 Split         a run of whole batches of one segment, with all that a reader must know
-Corruption    a row of the side table: bytes that were left out
+Corruption    a row of the side table: bytes that were skipped
 """
 
 from __future__ import annotations
@@ -61,20 +61,20 @@ Offsets = Mapping[str, Mapping[int, int]] | int | None
 
 
 def one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
-    """BadOption unless an option has one of its values."""
+    """Raise BadOption unless an option has one of its values."""
     if value not in allowed:
         raise BadOption(f"{name} must be one of {', '.join(allowed)}, not {value!r}")
 
 
-#: A set with a bracket in it that is not escaped.
+#: A set that contains an unescaped bracket.
 _NESTED_SET: Final = re.compile(r"(?<!\\)(?:\\\\)*\[\^?\]?(?:\\.|[^\]\\\[])*\[")
 
 
 def topic_pattern(text: str) -> re.Pattern[str]:
-    """A pattern that whole names of topics match; UnknownTopic when it is none.
+    """Compile a pattern that must match whole topic names; raises UnknownTopic if it is invalid.
 
-    Also for what Java reads as nested sets or intersections: `[[a]b]`, `[a[b]]`, `[a&&b]`. Names
-    of topics have no brackets, so nobody means them.
+    Also refuses what Java reads as nested sets or intersections: `[[a]b]`, `[a[b]]`, `[a&&b]`.
+    Topic names contain no brackets, so no valid pattern needs them.
     """
     if _NESTED_SET.search(text):
         raise UnknownTopic(
@@ -91,7 +91,7 @@ def topic_pattern(text: str) -> re.Pattern[str]:
 
 
 def _check_offsets(name: str, offsets: object) -> None:
-    """BadOption unless it is an Offsets."""
+    """Raise BadOption unless it is an Offsets."""
     if offsets is None or _is_number(offsets):
         return
     if isinstance(offsets, Mapping) and all(map(_are_of_partitions, offsets.values())):
@@ -118,13 +118,13 @@ def _is_number(value: object) -> bool:
 
 @dataclass(frozen=True)
 class Selection:
-    """Which records: `end` bounds are exclusive, timestamps in ms."""
+    """Which records to read: `end` bounds are exclusive, timestamps in ms."""
 
     paths: tuple[str, ...]
     topics: tuple[str, ...] | None = None
     topic_pattern: str | None = None
     partitions: frozenset[int] | None = None
-    #: Exactly these, in place of topics, topic_pattern and partitions.
+    #: Exactly these partitions, instead of topics, topic_pattern and partitions.
     only: frozenset[TopicPartition] | None = None
     start_offsets: Offsets = None
     end_offsets: Offsets = None
@@ -188,7 +188,9 @@ class AbortedRange(NamedTuple):
 
 @dataclass(frozen=True)
 class Split:
-    """Whole batches [start_position, end_position) of a segment, and what of them is wanted."""
+    """Whole batches [start_position, end_position) of a segment, and which of their records are
+    wanted.
+    """
 
     path: str
     topic: str
@@ -203,7 +205,7 @@ class Split:
     aborted: tuple[AbortedRange, ...] = ()
     index_path: str | None = None
     read_committed: bool = False
-    #: Size of the whole file when it was planned; None for a segment that may still grow.
+    #: Size of the whole file at planning; None for a segment that may still grow.
     file_bytes: int | None = None
     fail_on_data_loss: bool = True
     #: Where the next segment begins, if there is one: no offset of this one is there or above.
@@ -225,12 +227,13 @@ class Split:
 
     @property
     def segment_end_offset(self) -> int:
-        """Above all offsets that the segment may have: they are 31 bits above its base."""
+        """Return the offset above all those that the segment may have: 31 bits above its base."""
         return min(self.next_base_offset, self.segment_base_offset + MAX_SEGMENT_OFFSETS)
 
     def is_wanted(self, header: BatchHeader) -> bool:
-        """Whether any of a sound batch's records can be rows, if it is not aborted: the plain
-        decoder's question."""
+        """Return whether any record of an intact batch can be a row, if it is not aborted; used by
+        the plain decoder.
+        """
         if header.is_control:
             return False
         return self.start_timestamp_ms is None or header.max_timestamp >= self.start_timestamp_ms
@@ -238,7 +241,7 @@ class Split:
 
 @dataclass(frozen=True)
 class Corruption:
-    """Bytes that were left out. `base_offset` and `record_count` as claimed; None: no header."""
+    """Skipped bytes; `base_offset` and `record_count` as claimed, None without a header."""
 
     topic: str
     partition: int
@@ -269,7 +272,7 @@ CORRUPTION_SCHEMA: Final = pa.schema(
 
 
 def corruption_table(corruptions: Iterable[Corruption]) -> Any:
-    """The side table as Arrow."""
+    """Return the side table as an Arrow table."""
     return pa.Table.from_pylist([vars(each) for each in corruptions], schema=CORRUPTION_SCHEMA)
 
 
@@ -277,7 +280,7 @@ OnCorruption = Callable[[Corruption], None]
 
 
 class FaultReporter:
-    """What a reader does with bytes that it cannot read, by the mode."""
+    """Handles bytes that cannot be read, according to the mode."""
 
     __slots__ = ("keeps_raw", "on_corruption", "split", "strict")
 
@@ -295,7 +298,7 @@ class FaultReporter:
         header: BatchHeader | None = None,
         raw: bytes | memoryview | None = None,
     ) -> None:
-        """FAILFAST: raise CorruptSegment; else a row of the side table."""
+        """Raise CorruptSegment with FAILFAST; otherwise add a row to the side table."""
         split = self.split
         if self.strict:
             raise CorruptSegment(split.path, position, reason)

@@ -1,13 +1,13 @@
-"""Opens what a split was planned on, or what has taken its place since.
+"""Opens the file that a split was planned on, or the file that has replaced it.
 
-    the same file    under its name, under the one that it has after a swap, or under `.deleted`:
-                     for a while (`file.delete.delay.ms`, a minute) the old one still lies there
-    another one      compaction rewrites segments and puts them together: what the split was to
-                     give is looked up by its offsets in the partition as it is now
-    none             SegmentGone: below the log start by now, cut off, or of a deleted topic
+    the same file    under its name, under its final name after a swap, or under `.deleted`: the
+                     old one still exists for `file.delete.delay.ms` (a minute)
+    another file     compaction rewrites and merges segments: the offsets of the split are looked up
+                     in the partition as it is now
+    no file          SegmentGone: it is below the log start, truncated, or of a deleted topic
 
-Invariant   Of several splits of a plan each gives the offsets between its first batch and the next
-            split's, so none comes twice, and survivors of a compaction are never left out.
+Invariant   Each split of a plan yields the offsets between its first batch and the next split's, so
+            no offset is read twice, and records that survive compaction are never left out.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ _MOST_TRIES: Final = 10
 
 
 def open_parts(split: Split, tries: int = _MOST_TRIES) -> Iterator[tuple[Split, SegmentFile]]:
-    """What to read, and the open files, to be closed by the caller.
+    """Return what to read, and the open files, which the caller closes.
 
-    SegmentGone when some of its offsets are gone, unless the split may be left out then.
+    Raises SegmentGone if some of the split's offsets no longer exist, unless the split may be left
+    out then.
     """
     opened = _open_planned(split)
     if opened is not None:
@@ -59,7 +60,7 @@ def open_parts(split: Split, tries: int = _MOST_TRIES) -> Iterator[tuple[Split, 
 
 
 def _open_planned(split: Split) -> SegmentFile | None:
-    """The file itself, whatever its name is now."""
+    """Open the planned file, whatever its current name."""
     names = [split.path]
     if not is_remote(split.path):
         names += [split.path.removesuffix(SWAP), split.path + DELETED_SUFFIX]
@@ -75,7 +76,7 @@ def _open_planned(split: Split) -> SegmentFile | None:
 
 
 def _look_again(split: Split, behind: int) -> tuple[list[Split], str | None]:
-    """(splits of the offsets as they lie now, what of them is lost)"""
+    """Return (current splits for the offsets, what is lost of them)."""
     low = max(split.start_offset, split.first_offset)
     high = min(split.end_offset, behind)
     wanted = TopicPartition(split.topic, split.partition)

@@ -1,11 +1,11 @@
-"""Where the files are: directories of this machine, or anything that pyarrow.fs reaches by a URI.
+"""Access to files: directories of this machine, or anything that pyarrow.fs reaches by a URI.
 
 In      paths: `/var/kafka-logs`, `file:///...`, `s3://bucket/logs`, `hdfs://...`.
 Out     names with sizes, whole small files, and `SegmentFile`s that are read at positions.
 Invariants
     Nothing is mapped into memory: a header walk by pread costs 1 us a batch, page faults 2.3 us.
     A file that retention or compaction is deleting (renamed to `.deleted`) is still found.
-    A remote file is asked for windows of 8 MiB, however small the reads are.
+    A remote file is read in windows of 8 MiB, however small the reads are.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _WINDOW_BYTES: Final = 8 << 20
 
 
 class SegmentFile(ABC):
-    """An open file: `size` when it was opened, reads by position. A context manager."""
+    """An open file: `size` at opening, reads by position. A context manager."""
 
     __slots__ = ("path", "size")
 
@@ -35,11 +35,11 @@ class SegmentFile(ABC):
 
     @abstractmethod
     def read_into(self, view: memoryview, position: int) -> int:
-        """Fill `view` from `position` on; fewer bytes only where the file ends."""
+        """Fill `view` from `position` on; fewer bytes only at the end of the file."""
 
     @abstractmethod
     def read(self, length: int, position: int) -> bytes:
-        """Up to `length` bytes; fewer only where the file ends."""
+        """Return up to `length` bytes; fewer only at the end of the file."""
 
     @abstractmethod
     def close(self) -> None: ...
@@ -63,7 +63,7 @@ class LocalFile(SegmentFile):
 
     def __init__(self, path: str) -> None:
         self.path = path
-        # Nobody waits for a writer, should it be a pipe.
+        # Opening a pipe must not wait for a writer.
         self.descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         self.size = os.fstat(self.descriptor).st_size
 
@@ -91,7 +91,7 @@ class LocalFile(SegmentFile):
 
 
 class RemoteFile(SegmentFile):
-    """A file behind pyarrow.fs, read by windows."""
+    """A file behind pyarrow.fs, read in windows."""
 
     __slots__ = ("_file", "_window", "_window_at")
 
@@ -118,7 +118,7 @@ class RemoteFile(SegmentFile):
         return bytes(whole[: self.read_into(memoryview(whole), position)])
 
     def _piece(self, position: int, length: int) -> memoryview:
-        """Some bytes at `position`, at most `length`, from the window or a new one."""
+        """Return at most `length` bytes at `position`, from the current window or a new one."""
         start = position - self._window_at
         if not 0 <= start < len(self._window):
             self._window = self._file.read_at(_WINDOW_BYTES, position)
@@ -131,7 +131,7 @@ class RemoteFile(SegmentFile):
 
 
 def is_remote(path: str) -> bool:
-    """Whether a path is a URI of another file system than this machine's."""
+    """Return whether a path is a URI of a file system other than this machine's."""
     return "://" in path and not _is_file_uri(path)
 
 
@@ -140,7 +140,8 @@ def _is_file_uri(path: str) -> bool:
 
 
 def local_path(path: str) -> str:
-    """A path as the system takes it, also of `file:/a%20b`, `file:///a%20b`; OfflineError.
+    """Return a path for the operating system, also of `file:/a%20b`, `file:///a%20b`; or raise
+    OfflineError.
 
     A `#` or `?` belongs to the path, quoted or not, as for Hadoop.
     """
@@ -157,22 +158,22 @@ def local_path(path: str) -> str:
 
 @lru_cache(maxsize=64)
 def file_system(scheme_and_host: str) -> tuple[Any, str]:
-    """The pyarrow.fs.FileSystem of a URI, and where the host lies in it: a bucket, a container, /.
+    """Return the pyarrow.fs.FileSystem of a URI, and the root in it: a bucket, a container, /.
 
-    OfflineError when there is none for its scheme, or what it needs (libhdfs) is not here.
+    Raises OfflineError if its scheme is unknown, or a library that it needs (libhdfs) is missing.
     """
     from pyarrow import ArrowInvalid, fs
 
     try:
         system, root = fs.FileSystem.from_uri(scheme_and_host)
     except (ArrowInvalid, OSError) as fault:
-        scheme = scheme_and_host.partition(":")[0]  # what is behind it may be a secret
+        scheme = scheme_and_host.partition(":")[0]  # the rest may be a secret
         raise OfflineError(f"{scheme}: {str(fault).strip()}") from None
     return system, root
 
 
 def remote_place(path: str) -> tuple[Any, str]:
-    """(pyarrow file system, path within it); one connection for each scheme, host and options."""
+    """Return (pyarrow file system, path within it); one connection per scheme, host and options."""
     scheme, _, rest = path.partition("://")
     location, question, options = rest.partition("?")
     host, _, below = location.partition("/")
@@ -182,13 +183,13 @@ def remote_place(path: str) -> tuple[Any, str]:
 
 
 def join(directory: str, name: str) -> str:
-    """The path of `name` in a directory; a URI keeps its `?options` at the end."""
+    """Return the path of `name` in a directory; a URI keeps its `?options` at the end."""
     location, question, options = _apart(directory)
     return f"{location.rstrip('/')}/{name}{question}{options}"
 
 
 def split_name(path: str) -> tuple[str, str]:
-    """(directory, last name) of a path."""
+    """Return (directory, last name) of a path."""
     location, question, options = _apart(path)
     directory, slash, name = location.rstrip("/").rpartition("/")
     if not directory and not is_remote(path):
@@ -197,12 +198,12 @@ def split_name(path: str) -> tuple[str, str]:
 
 
 def _apart(path: str) -> tuple[str, str, str]:
-    """(location, `?`, options) of a URI; a path of this machine has no options."""
+    """Return (location, `?`, options) of a URI; a path of this machine has no options."""
     return path.partition("?") if is_remote(path) else (path, "", "")
 
 
 def open_file(path: str) -> SegmentFile:
-    """Open for reading; FileNotFoundError when neither the file nor its `.deleted` is there."""
+    """Open for reading; raises FileNotFoundError if neither the file nor its `.deleted` exists."""
     if is_remote(path):
         system, inner = remote_place(path)
         return RemoteFile(path, system.open_input_file(inner))
@@ -213,8 +214,9 @@ def open_file(path: str) -> SegmentFile:
 
 
 def file_versions(paths: Sequence[str]) -> list[tuple[int, ...]]:
-    """What tells files from others of their names and sizes; remote ones by one listing of each
-    directory."""
+    """Return what distinguishes files of the same name and size; remote ones by one listing per
+    directory.
+    """
     listed: dict[str, dict[str, int]] = {}
     found: list[tuple[int, ...]] = []
     for path in paths:
@@ -232,7 +234,7 @@ def file_versions(paths: Sequence[str]) -> list[tuple[int, ...]]:
 
 
 def read_small_file(path: str, limit: int = 1 << 30) -> bytes | None:
-    """All bytes of a file (at most `limit`); None when it is not there."""
+    """Return all bytes of a file (at most `limit`); None if it does not exist."""
     try:
         with open_file(path) as opened:
             return opened.read(min(opened.size, limit), 0)
@@ -244,7 +246,7 @@ _MOST_LISTINGS: Final = 20
 
 
 class Listing(NamedTuple):
-    """What is in a directory. `odd`: neither files nor directories (pipes, links to nothing)."""
+    """The contents of a directory. `odd`: neither files nor directories (pipes, dangling links)."""
 
     files: dict[str, int]  #: name -> size
     directories: list[str]
@@ -252,7 +254,7 @@ class Listing(NamedTuple):
 
 
 def list_directory(path: str) -> Listing | None:
-    """What is in a directory, sorted but for the files; None when it is none."""
+    """Return the contents of a directory, files unsorted; None if it is not a directory."""
     if is_remote(path):
         return _list_remote(path)
     for _ in range(_MOST_LISTINGS):
@@ -266,7 +268,7 @@ def list_directory(path: str) -> Listing | None:
 
 
 def is_dangling(path: str) -> bool:
-    """Whether it is a link (of this machine) to what is not there."""
+    """Return whether it is a link (of this machine) to something that does not exist."""
     if is_remote(path):
         return False
     name = local_path(path)
@@ -274,7 +276,9 @@ def is_dangling(path: str) -> bool:
 
 
 def _list_once(path: str) -> tuple[Listing, bool] | None:
-    """False: some went between the listing and the look (a rename of compaction, retention)."""
+    """List once; False if some entries disappeared between the listing and their stat (a rename by
+    compaction or retention).
+    """
     listed = Listing({}, [], [])
     are_all_there = True
     try:

@@ -1,11 +1,11 @@
-"""Segments that compaction is putting in the place of others, as a listing finds them.
+"""Segments that compaction is swapping in, as a listing finds them.
 
-    <20 digits>.log.cleaned    being written: the old segments still stand
-    <20 digits>.log.swap       whole: it replaces the segments whose base offsets it covers
-                               (unless something `.cleaned` begins at or before it: the swap is not
-                               complete, and the old segments still stand)
+    <20 digits>.log.cleaned    being written: the old segments are still valid
+    <20 digits>.log.swap       complete: it replaces the segments whose base offsets it covers
+                               (unless something `.cleaned` begins at or before it: then the swap is
+                               incomplete, and the old segments are still valid)
 
-In      the names of a partition's directory. Out: the names of its segments, with those swapped.
+In      the names of a partition's directory. Out: the names of its segments after the swaps.
 Source  Kafka's LogLoader.java.
 """
 
@@ -33,7 +33,7 @@ def is_swapping(names: Iterable[str]) -> bool:
 def with_swaps(
     place: str, names: Iterable[str], segments: Mapping[int, dict[str, str]]
 ) -> dict[int, dict[str, str]]:
-    """base offset -> suffix -> name; FileNotFoundError when a swap ended meanwhile."""
+    """Return base offset -> suffix -> name; raises FileNotFoundError if a swap ended meanwhile."""
     names = list(names)
     cleaned = min((int(n[:_DIGITS]) for n in names if n.endswith(CLEANED)), default=None)
     found = dict(segments)
@@ -51,7 +51,7 @@ def with_swaps(
 
 
 def next_offset_of(path: str, base_offset: int) -> int:
-    """Behind the last whole batch of a segment, header by header."""
+    """Return the offset after the last whole batch of a segment, header by header."""
     with open_file(path) as opened:
         position, following = end_of_old(opened, 0, opened.size, base_offset)
         while position + RECORD_BATCH_OVERHEAD <= opened.size:

@@ -1,7 +1,7 @@
-"""The offset that a time stands for, as Kafka's ListOffsets finds it.
+"""Finds the offset for a time, as Kafka's ListOffsets does.
 
-The first record of the log at or after the time, whatever it is: records of aborted transactions
-and markers count, as the broker does not look at transactions for this.
+It is the first record of the log at or after the time, whatever it is: records of aborted
+transactions and markers count, because the broker ignores transactions here.
 
 In      a Selection of one partition, a time in ms. Out: the offset, or None.
 Source  Kafka's UnifiedLog.java (fetchOffsetByTimestamp), LogSegment.java (findOffsetByTimestamp).
@@ -32,7 +32,7 @@ from pykbroker.protocol.record_batch import MAGIC_V2, RECORD_BATCH_OVERHEAD, Bat
 
 
 def offset_of_time(selection: Selection, timestamp_ms: int, mode: str = FAILFAST) -> int | None:
-    """The first offset at or after a time; None when all records are older."""
+    """Return the first offset at or after a time; None if all records are older."""
     everything = replace(
         selection,
         isolation=READ_UNCOMMITTED,
@@ -58,8 +58,9 @@ def _in_split(split: Split, timestamp_ms: int, mode: str) -> int | None:
 
 
 def _in_file(opened: SegmentFile, split: Split, timestamp_ms: int, mode: str) -> int | None:
-    """Nothing broken is passed over by what it says of its time: CorruptSegment (FAILFAST), or
-    reading begins there, and counts it."""
+    """Search one file. The claimed time of a corrupt batch never skips it: CorruptSegment
+    (FAILFAST), or reading begins there, and counts it.
+    """
     reporter = FaultReporter(split, mode, None)
     end = min(split.end_position, opened.size)
     reached, next_offset = split.start_position, split.start_offset
@@ -100,8 +101,9 @@ def _base_at(opened: SegmentFile, position: int, end: int) -> int | None:
 def _fault(
     opened: SegmentFile, header: BatchHeader, position: int, reached: int, is_old: bool
 ) -> str | None:
-    """What is broken at or before a batch. `reached`: where the one before it ended; `is_old`: of
-    magic 0 or 1, and sound."""
+    """Return the fault at or before a batch. `reached`: where the batch before it ended; `is_old`:
+    of magic 0 or 1, and intact.
+    """
     if position > reached:
         return "no record batch"
     if is_old:

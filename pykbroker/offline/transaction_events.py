@@ -1,9 +1,9 @@
-"""Where transactions begin and end in a segment, and where it cannot be known.
+"""Finds where transactions begin and end in a segment, and where that cannot be known.
 
     BEGIN            the first batch of a producer's transaction, as far as this segment knows
     ABORT, COMMIT    its marker
-    DOUBT            something broken that may have been a marker: of any producer, as nothing that
-                     it says can be believed
+    DOUBT            corrupt bytes that may have been a marker: of any producer, as none of their
+                     fields can be trusted
 
 Headers alone are read, at 1 us each, where every batch begins where the one before it ends, with
 the next offset. Checksums are looked at where that is not so (compaction, or a batch whose length
@@ -44,7 +44,7 @@ from pykbroker.protocol.record_batch import (
 )
 
 UNKNOWN_OUTCOME: Final = -1
-#: Beside the types of markers.
+#: In addition to the types of markers.
 BEGIN: Final = 100
 DOUBT: Final = 101
 ANY_PRODUCER: Final = -1
@@ -68,7 +68,9 @@ class Event(NamedTuple):
 
 
 def marker_type(opened: SegmentFile, position: int, header: BatchHeader) -> int:
-    """ABORT, COMMIT or another type of a control batch; UNKNOWN_OUTCOME if it cannot be read."""
+    """Return ABORT, COMMIT or another type of a control batch; UNKNOWN_OUTCOME if it cannot be
+    read.
+    """
     batch = sound_batch(opened, position, header.size_bytes) if header.is_control else None
     return UNKNOWN_OUTCOME if batch is None else _type_of(batch, header)
 
@@ -89,10 +91,10 @@ def _type_of(batch: bytes, header: BatchHeader) -> int:
 def segment_events(
     opened: SegmentFile, segment: SegmentFiles, end: int, limit: int
 ) -> Iterator[tuple[HeaderRun, list[Event]]]:
-    """Headers of a segment up to position `end`, and the events of these and before.
+    """Yield the headers of a segment up to position `end`, and the events up to these.
 
-    Its offsets end before `limit`. The walk is that of the decoders: where a broken batch is not
-    followed by another one, it goes on at the next that is known.
+    Its offsets end before `limit`. The walk is that of the decoders: where no batch follows a
+    corrupt one, it resumes at the next known batch.
     """
     known = KnownBatches(opened, segment.index_path, segment.base_offset)
     # Before magic 2 there were no transactions.
@@ -122,11 +124,11 @@ class Place(NamedTuple):
 
 
 class _Neighbours:
-    """What batches, and those beside them, say of each other.
+    """What batches and their neighbours say of each other.
 
-    positions, bases   one more than there are batches: where the one behind the last begins
-    lands              where a batch that can be one begins where it ends
-    in_place           where both neighbours agree with its place and its offsets
+    positions, bases   one more than there are batches: where the one after the last begins
+    lands              where a possible batch begins at the end of this one
+    in_place           where both neighbours agree with its position and offsets
     """
 
     def __init__(self, run: HeaderRun, at: Place, following: Place, is_possible: Flags) -> None:
@@ -147,7 +149,7 @@ class _Neighbours:
         return Place(int(self.positions[index]), int(self.bases[index]))
 
     def must_be_looked_at(self) -> Flags:
-        """All that is not in place, may be a marker, or is of a transaction."""
+        """Return which ones are out of place, may be a marker, or belong to a transaction."""
         attributes = self.table["attributes"] & (TRANSACTIONAL_BIT | CONTROL_BIT)
         chosen: Flags = ~self.in_place
         chosen |= (self.sizes <= MARKER_MOST_BYTES) | (attributes != 0)
@@ -177,7 +179,7 @@ class _Scan:
         return found
 
     def add(self, run: HeaderRun) -> HeaderRun:
-        """More headers, in order of the file; those that are looked at by now."""
+        """Add headers in file order; return those that have been examined by now."""
         positions = np.concatenate([self._held.positions, run.positions])
         table = np.concatenate([self._held.table, run.table])
         self.is_lost = False
@@ -191,7 +193,7 @@ class _Scan:
         return HeaderRun(positions[:count], table[:count])
 
     def finish(self, end: int) -> HeaderRun:
-        """Look at the last header, which `end` follows; it is returned unless it cannot be one."""
+        """Examine the last header, which `end` follows; it is returned unless it is impossible."""
         held, self._held = self._held, _NONE
         following = Place(end, self._limit)
         count = self._look(held, following, np.ones(held.positions.size, np.bool_))
@@ -200,9 +202,10 @@ class _Scan:
         return HeaderRun(held.positions[:count], held.table[:count])
 
     def _look(self, run: HeaderRun, following: Place, is_possible: Flags) -> int:
-        """How many were looked at: all, or up to one behind which no batch begins.
+        """Return how many were examined: all, or up to one after which no batch begins.
 
-        `following`: of the batch behind the last one; `is_possible`: whether the next ones can be.
+        `following`: the batch after the last one; `is_possible`: whether the next ones are
+        possible.
         """
         count = int(run.positions.size)
         if not count:
@@ -221,8 +224,9 @@ class _Scan:
         return count
 
     def _batch(self, header: BatchHeader, near: _Neighbours, index: int) -> bool:
-        """Whether a batch is sound, as far as that is looked at, or another one follows it (and it
-        reaches over none that is known)."""
+        """Return whether a batch is intact, as far as checked, or another one follows it (and it
+        does not overlap a known one).
+        """
         place = near.place(index)
         if place.position > self.at.position:
             self._doubt(self.at.position)
@@ -250,7 +254,7 @@ class _Scan:
         return bool(near.lands[index]) and self._known.between(place.position, behind) is None
 
     def _placed(self, header: BatchHeader, next_base: int) -> int:
-        """Its base offset, if it can be that between the batch before it and the one behind."""
+        """Return its base offset, if it fits between the batches before and after it."""
         low, base = self.at.offset, header.base_offset
         last = base + header.last_offset_delta
         reaches_over = low <= next_base <= last

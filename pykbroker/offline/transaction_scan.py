@@ -28,14 +28,16 @@ _MOST_KEPT: Final = 4096
 
 
 class Doubtful(NamedTuple):
-    """A transaction of unknown outcome: its offsets up to the damage, and where that is."""
+    """A transaction of unknown outcome: its offsets up to the damage, and the position of the
+    damage.
+    """
 
     producer_id: int
     first_offset: int
     last_offset: int
     path: str
     position: int
-    #: Whether a marker of its producer stands behind the damage.
+    #: Whether a marker of its producer follows the damage.
     has_ended: bool
 
 
@@ -45,24 +47,25 @@ class TransactionState(NamedTuple):
     #: In the order of their ends.
     aborted: tuple[AbortedRange, ...]
     doubtful: tuple[Doubtful, ...]
-    #: No record at or behind it may be served.
+    #: No record at or after it may be served.
     last_stable_offset: int
 
     def refuse_open(self) -> None:
-        """CorruptSegment if a doubtful transaction may still be open."""
+        """Raise CorruptSegment if a doubtful transaction may still be open."""
         for each in self.doubtful:
             if not each.has_ended:
                 _refuse(each)
 
     def refuse(self, start: int, end: int) -> None:
-        """CorruptSegment if any of the offsets [start, end) is of a doubtful transaction, or stands
-        behind one that may still be open."""
+        """Raise CorruptSegment if any of the offsets [start, end) belongs to a doubtful
+        transaction, or follows one that may still be open.
+        """
         for each in self.doubtful:
             if each.first_offset < end and not (each.has_ended and each.last_offset < start):
                 _refuse(each)
 
     def left_out(self, start: int) -> tuple[AbortedRange, ...]:
-        """What is not committed from offset `start` on, as far as is known."""
+        """Return what is not committed from offset `start` on, as far as is known."""
         aborted = self.aborted[bisect_left(self.aborted, start, key=lambda each: each[2]) :]
         doubtful = (AbortedRange._make(each[:3]) for each in self.doubtful)
         return (*aborted, *(each for each in doubtful if each.last_offset >= start))
@@ -76,7 +79,7 @@ def _refuse(doubtful: Doubtful) -> None:
 def transaction_state(
     files: PartitionFiles, end_position: int, next_offset: int, end_offset: int
 ) -> TransactionState:
-    """Aborted ranges and last stable offset of a log, as far as `end_offset`.
+    """Return the aborted ranges and last stable offset of a log, up to `end_offset`.
 
     `end_position` and `next_offset`: the frozen end, in the last segment and of the log.
     """
@@ -94,19 +97,19 @@ def transaction_state(
 
 
 class _Closed(NamedTuple):
-    """What the first segments of a partition come to; none of them is written to any more."""
+    """The result for the first segments of a partition, which are no longer written to."""
 
     segments: tuple[SegmentFiles, ...]
     versions: list[tuple[int, ...]]
     follower: _Follower
 
 
-#: By directory, the ones used last at the end.
+#: By directory, the most recently used at the end.
 _closed: Final[dict[str, _Closed]] = {}
 
 
 def _of_closed(files: PartitionFiles, end_offset: int) -> tuple[_Follower, int]:
-    """(what the closed segments that end before an offset come to, how many they are)"""
+    """Return (the result for closed segments that end before an offset, their number)."""
     limits = [segment.base_offset for segment in files.segments[1:]]
     segments = files.segments[: bisect_left(limits, end_offset)]
     versions = file_versions([segment.path for segment in segments])
@@ -126,13 +129,13 @@ def _of_closed(files: PartitionFiles, end_offset: int) -> tuple[_Follower, int]:
 
 
 class _Follower:
-    """Feeds on the events of a log in order."""
+    """Processes the events of a log in order."""
 
     def __init__(self) -> None:
         self.ongoing: dict[int, int] = {}
         self.aborted: list[AbortedRange] = []
         self.doubtful: list[Doubtful] = []
-        #: Of a producer: which of the doubtful ones have no marker behind the damage yet.
+        #: By producer: the doubtful ones that no marker has followed yet.
         self._without_marker: dict[int, list[int]] = {}
 
     def copy(self) -> _Follower:
@@ -144,7 +147,7 @@ class _Follower:
         return copied
 
     def follow(self, segment: SegmentFiles, end: int, limit: int, end_offset: int) -> None:
-        """Through a segment up to position `end`, whose offsets are below `limit`."""
+        """Process a segment up to position `end`, whose offsets are below `limit`."""
         with open_listed(segment, end) as opened:
             for _, events in segment_events(opened, segment, end, limit):
                 for event in events:

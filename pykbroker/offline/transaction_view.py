@@ -1,12 +1,13 @@
-"""Transactions of a partition as rows: what its batches and markers tell.
+"""Transactions of a partition as rows, from its batches and markers.
 
     batch             begins a transaction of its producer, or adds to it
     marker            ends it: committed, aborted
-    something broken  may have been the marker of those that are open there: unknown; what their
-                      producers write behind it is a transaction of its own
+    corrupt bytes     may have been the marker of those that are open there: unknown; what their
+                      producers write after them is a transaction of its own
 
-In      log directories, as `open_log` takes them; a log that is written to is read to its end now.
-Out     rows of TRANSACTION_SCHEMA in order of their ends, then those that have none.
+In      log directories, as for `open_log`; a log that is being written to is read to its current
+        end.
+Out     rows of TRANSACTION_SCHEMA in the order of their ends, then those that have no end.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def transactions(
 
 
 def transaction_rows(files: PartitionFiles) -> list[_Row]:
-    """The transactions of one partition, up to its end now."""
+    """Yield the transactions of one partition, up to its current end."""
     follower = _Follower(files)
     rows: list[_Row] = []
     frozen = freeze(files)
@@ -89,7 +90,7 @@ def transaction_rows(files: PartitionFiles) -> list[_Row]:
 
 
 class _Follower:
-    """State: the transactions that are open, and where those begin whose batch comes next."""
+    """State: the open transactions, and the start of those whose batch comes next."""
 
     def __init__(self, files: PartitionFiles) -> None:
         self.files = files
@@ -97,7 +98,9 @@ class _Follower:
         self._beginning: dict[int, int] = {}
 
     def follow(self, run: HeaderRun, events: list[Event]) -> Iterator[_Row]:
-        """The transactions that end in a run, or before it; `events` are those of its batches."""
+        """Yield the transactions that end in a run, or before it; `events` are those of its
+        batches.
+        """
         steps: Iterator[tuple[int, int, Any]]
         steps = ((event.position, 0, event) for event in events)
         for _, _, step in merge(steps, _batches(run), key=itemgetter(0, 1)):
@@ -150,7 +153,7 @@ class _Follower:
 
 
 def _batches(run: HeaderRun) -> Iterator[tuple[int, int, Any]]:
-    """(position, 1, (header, time of the first record)) of the records' transactional batches."""
+    """Yield (position, 1, (header, time of the first record)) of transactional record batches."""
     positions, table, _ = run
     kind = table["attributes"] & (TRANSACTIONAL_BIT | CONTROL_BIT)
     first, known = first_times(table)

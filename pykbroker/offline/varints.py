@@ -3,9 +3,9 @@
 One table look-up by the 16-bit word at a varint gives its value and its width, if it has one or two
 bytes; longer ones are few, and are decoded byte by byte for just those records.
 
-Invariant: what is decoded here is what `protocol.record.read_varint` decodes; whatever that would
-refuse raises Doubt (or IndexError, behind the end of the area), and so may other odd bytes: the
-caller then decodes the batch the slow way.
+Invariant: values are those of `protocol.record.read_varint`; whatever that rejects raises Doubt (or
+IndexError, after the end of the area). So may other unusual bytes: the caller then decodes the
+batch the slow way.
 """
 
 from __future__ import annotations
@@ -59,24 +59,25 @@ ADVANCE: Final[Integers] = np.where((_width > 0) & (_value >= 0), _value + _widt
 
 
 def words_of(area: bytearray | bytes) -> Words:
-    """The little-endian word at every byte but the last: an unaligned view, no copy."""
+    """Return the little-endian word at every byte but the last: an unaligned view, no copy."""
     return np.ndarray((len(area) - 1,), "<u2", area, 0, (1,))
 
 
 def longs_of(area: bytearray | bytes) -> Longs:
-    """The little-endian 64-bit word at every byte that has seven behind it."""
+    """Return the little-endian 64-bit word at every byte that is followed by seven more."""
     return np.ndarray((len(area) - 7,), "<u8", area, 0, (1,))
 
 
 def decode(area: Bytes, positions: Integers) -> tuple[Integers, Integers | int]:
-    """(values, widths) of the varints at `positions`; lengths and counts, so at most 32 bits.
+    """Return (values, widths) of the varints at `positions`; lengths and counts, so at most 32
+    bits.
 
-    The widths are one number where all are the same.
+    The widths are a single number if all are equal.
     """
     low = area[positions]
     if int(low.max()) < 128:
         return ONE_BYTE.take(low), 1  # type: ignore[return-value]
-    # Two gathers of bytes take half as long as one of words that are not aligned.
+    # Two gathers of bytes take half as long as one of unaligned words.
     packed = PACKED.take(low | (area[positions + 1].astype(np.uint16) << 8))
     values, widths = packed >> 2, packed & 3
     if widths.all():
@@ -92,7 +93,7 @@ def decode(area: Bytes, positions: Integers) -> tuple[Integers, Integers | int]:
 
 
 def decode_long(area: Bytes, positions: Integers) -> tuple[Integers, Integers]:
-    """(values, widths) of varints of any width, one byte of all of them a step."""
+    """Return (values, widths) of varints of any width, one byte of each per step."""
     raw = np.zeros(positions.size, np.uint64)
     widths = np.zeros(positions.size, np.int64)
     active = np.arange(positions.size)

@@ -1,4 +1,4 @@
-"""Which partitions a view is of, and its rows, partition by partition."""
+"""The partitions of a view, and its rows, partition by partition."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def view_selection(
     topics: str | Iterable[str] | None,
     partitions: Collection[int] | None,
 ) -> Selection:
-    """The selection that is meant; BadOption for topics or partitions beside one."""
+    """Return the selection; BadOption if topics or partitions are given beside one."""
     if not isinstance(paths, Selection):
         return Selection(
             paths=names_of(paths) or (), topics=names_of(topics), partitions=numbers_of(partitions)
@@ -32,5 +32,5 @@ def view_selection(
 def of_partitions(
     selection: Selection, rows_of: Callable[[PartitionFiles], list[_Row]]
 ) -> list[_Row]:
-    """The rows of all partitions; one whose segments are replaced meanwhile is begun anew."""
+    """Yield the rows of all partitions; restart one whose segments are replaced meanwhile."""
     return [row for rows in look_at_each(selection, rows_of) for row in rows]
