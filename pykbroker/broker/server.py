@@ -5,14 +5,14 @@ the same order backwards; each step is one method below.
             open the storage      directories locked, formatted if empty, identity checked
             open the quorum       metadata log read; controllers are served from here on
             catch up              a leader is known, and what it has committed is here
-            register              what this broker led before is given to others, and is known here
-            build the services    replica manager, coordinators, publishers: all that follows the
-                                  metadata; logs are loaded and recovered
+            register              partitions that this broker led move to others, and it knows so
+            build the services    replica manager, coordinators, publishers: everything that follows
+                                  the metadata; logs are loaded and recovered
             serve                 unfenced, accepting (`node_state.py` has the states)
 
 State: the parts. It decides nothing and serves nothing itself.
 In: `start`, `stop`, which await Deferreds only (`deferred.spawn`); turns of the worker; deadlines.
-Out: `listeners`; a call of `on_fatal` when the node has to end by itself.
+Out: `listeners`; a call of `on_fatal` when the node must exit.
 """
 
 from __future__ import annotations
@@ -116,23 +116,23 @@ class BrokerServer:
 
     @property
     def state(self) -> NodeState:
-        """What the node is doing."""
+        """The state of the node."""
         return self._states.state
 
     @property
     def config(self) -> BrokerConfig:
-        """The configuration as it is now."""
+        """The current configuration."""
         return self.dynamic_config.current
 
     @property
     def image(self) -> MetadataImage:
-        """The metadata as it is committed and published."""
+        """The published metadata, which is committed."""
         return self.kraft.image
 
     # ---------------------------------------------------------------- up
 
     async def start(self) -> None:
-        """Bring the node up; it serves when this returns. StartError: nothing was touched."""
+        """Bring the node up; it serves when this returns. On StartError nothing was changed."""
         enter = self._states.enter
         try:
             enter(NodeState.BINDING)
@@ -144,7 +144,7 @@ class BrokerServer:
             enter(NodeState.CATCHING_UP)
             self._serve_controllers()
             await self.kraft.catch_up()
-            # A log that is compacted only by an override is not to be cut at its gaps.
+            # A log that is compacted only by an override must not be truncated at its gaps.
             self.dynamic_config.follow(self.log_manager.on_config)
             self.dynamic_config.take(self.kraft.image)
             if self.config.is_broker:
@@ -176,7 +176,7 @@ class BrokerServer:
             self.monitoring.start()
 
     def _open_storage(self) -> None:
-        """Lock the directories, format the empty ones, read whose they are."""
+        """Lock the directories, format the empty ones, read their identity."""
         config = self.config
         self.log_manager = LogManager(
             config.log_directories,
@@ -209,19 +209,19 @@ class BrokerServer:
         self.cluster_id = self.storage.cluster_id
 
     def _topic_id(self, topic: str) -> bytes | None:
-        """The id of the topic that has this name now."""
+        """Return the id of the topic that currently has this name."""
         found = self.kraft.image.topic(topic)
         return None if found is None else found.id
 
     def _topic_config(self, topic: str) -> TopicConfig:
-        """The configuration that a topic's logs are opened with."""
+        """Return the configuration that a topic's logs are opened with."""
         try:
             return TopicConfig.from_overrides(self.config, self.kraft.image.topic_config(topic))
         except ConfigError as fault:  # of an older Kafka, with other limits
             raise StartError(f"topic {topic}: {fault}") from fault
 
     def _open_quorum(self) -> None:
-        """Read the metadata log and take part in the quorum; one of one voter is led at once."""
+        """Read the metadata log and join the quorum; a single voter becomes leader at once."""
         clean_epoch = clean_shutdown_epoch(self.files, self.config.log_directories)
         self.kraft = KraftNodeDriver(
             config=self.config,
@@ -242,9 +242,9 @@ class BrokerServer:
             raise StartError(str(fault)) from fault
 
     async def _build_services(self) -> None:
-        """Make all that follows the metadata, and publish to it what there is: this loads the logs.
+        """Create everything that follows the metadata, and publish the current image.
 
-        What clients ask is published last: what serves them is there before they are sent to it.
+        This loads the logs. What clients request is published last, so that it is served by then.
         """
         self.replica_manager = ReplicaManager(
             self.node_id,
@@ -318,7 +318,7 @@ class BrokerServer:
         return write_markers(self.services, markers)
 
     def _serve_controllers(self) -> None:
-        """Serve other nodes of the quorum: they ask for votes before this node knows anything."""
+        """Serve other nodes of the quorum, which request votes before metadata is known."""
         self.metadata = MetadataView(self.cluster_id, self.node_id)
         self.node_services = NodeServices(
             environment=self.environment,
@@ -354,7 +354,7 @@ class BrokerServer:
         )
 
     async def _register(self) -> None:
-        """Before it follows the metadata: there, it may still lead what its logs have lost."""
+        """Register before following metadata in which this broker may lead what its logs lost."""
         self._look_at_directories()
         own_host = self.environment.transport.own_host_name
         listeners = advertised_listeners(self.config, self.network.listeners, own_host)
@@ -368,7 +368,7 @@ class BrokerServer:
             self._report_offline(failed)
 
     async def _serve(self) -> None:
-        """Be seen by clients, accept them."""
+        """Become visible to clients, and accept their connections."""
         self._watches_directories = True
         self._look_at_directories()
         self._undo.append(self._leave_cluster)
@@ -381,7 +381,7 @@ class BrokerServer:
         _log.info("node %d of cluster %s serves %s", self.node_id, self.cluster_id, shown)
 
     def _start_cleaner(self) -> None:
-        """Compaction can wait until the node serves, and so can the import of its code."""
+        """Start compaction, whose code is imported only when the node serves."""
         from pykbroker.log.compaction.cleaner_driver import CleanerDriver
 
         self.cleaner = CleanerDriver(
@@ -395,13 +395,13 @@ class BrokerServer:
 
     @property
     def listeners(self) -> tuple[Endpoint, ...]:
-        """The broker listeners as they are bound: with real ports."""
+        """The broker listeners as bound: with real ports."""
         return client_endpoints(self.network.listeners)
 
     # ---------------------------------------------------------------- down
 
     async def stop(self) -> None:
-        """Bring the node down in good order; also half a node, whose start failed."""
+        """Bring the node down cleanly, even if its start failed half-way."""
         self._states.enter(NodeState.STOPPING)
         while self._undo:
             undo = self._undo.pop()
@@ -419,7 +419,7 @@ class BrokerServer:
             self._haste.resolve(TimeoutError("was told not to wait for a controller"))
 
     async def _leave_cluster(self) -> None:
-        """Accept no more, give leadership away, let what is queued be written and answered."""
+        """Stop accepting, give leadership away, let queued requests be written and answered."""
         # The controller here may be the one that decides on the broker's shutdown.
         self.network.stop_accepting(controllers=False)
         if self._in_doubt:
@@ -446,7 +446,7 @@ class BrokerServer:
         self.log_manager.shutdown(self.now_ms(), self.kraft.broker_epoch, run)
 
     def _on_directory_offline(self, directory: LogDirectory) -> None:
-        """The controller moves its partitions; a node without any directory has nothing to do."""
+        """Let the controller move its partitions; a node without any directory halts."""
         if not self._watches_directories:
             return  # the start looks at what is offline by then
         loss = self.log_manager.loss_of(directory, self.config.metadata_log_directory)
@@ -456,18 +456,18 @@ class BrokerServer:
             self._report_offline(directory)
 
     def _report_offline(self, directory: LogDirectory) -> None:
-        # Not directory.directory_id: one that failed before it was opened has none.
+        # Not directory.directory_id: a directory that failed before it was opened has none.
         if (directory_id := self.storage.directory_ids.get(directory.path)) is not None:
             self.kraft.broker.directory_failed(directory_id)
 
     def follow_fatal(self, on_fatal: Callable[[str], None]) -> None:
-        """Call `on_fatal` with the reason when the node has to end by itself."""
+        """Call `on_fatal` with the reason when the node must exit."""
         self._on_fatal = on_fatal
 
     def halt(self, failure: BaseException) -> None:
-        """A bug of ours, or a log directory that is needed and lost: the process has to end.
+        """End the process after an internal bug, or the loss of a log directory that is needed.
 
-        After a bug nothing more is answered and written, and the stop is not marked as a clean one.
+        After a bug nothing more is answered or written, and the shutdown is not marked as clean.
         """
         if isinstance(failure, (LogDirLost, LogDirFailure)):
             self._on_fatal(str(failure))
@@ -481,7 +481,7 @@ class BrokerServer:
     # ---------------------------------------------------------------- turns and time
 
     def wake(self) -> None:
-        """Something was appended or resolved outside of a turn: have one soon."""
+        """Schedule a turn soon: something was appended or resolved outside of one."""
         self.network.channel.wake()
 
     def _end_round(self) -> None:
@@ -489,8 +489,7 @@ class BrokerServer:
             self.wake()
 
     async def settled(self, deferred: Deferred) -> Any:
-        """Wait for a Deferred, and go on in a turn of its own: what resolves it is in the middle of
-        its own work. A KafkaError in it is raised."""
+        """Wait for a Deferred, and resume in a turn of its own; raise a KafkaError in it."""
         try:
             value = await deferred
         except Exception:

@@ -1,16 +1,16 @@
-"""What handlers work with: the parts of a node that a request may use.
+"""The parts of a node that a request handler may use.
 
-    NodeServices      of every node: handlers that are served on controller listeners too
+    NodeServices      of every node: for handlers that controller listeners serve as well
     BrokerServices    of a broker: the data, the groups, what waits
 
 Which image of the metadata is read:
 
-    a handler                 `metadata.image`: the last one that all parts of this node have taken
-                              in, so a partition that it shows is hosted where it says
-    produce and fetch         what the replica manager hosts; it takes every image in first
+    a handler                 `metadata.image`: the last one that all parts of this node have
+                              applied, so a partition that it shows is hosted where it says
+    produce and fetch         what the replica manager hosts; it applies every image first
     the controller            its own, which is ahead by what is not committed yet
 
-Parts that not every node needs are made, and their modules imported, when they are first used.
+Parts that not every node needs are created, and their modules imported, at their first use.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ if TYPE_CHECKING:  # imported by the first request that needs them
 
 
 class Features(NamedTuple):
-    """What ApiVersions tells of features: name -> (lowest, highest) and name -> level."""
+    """The features in ApiVersions: name -> (lowest, highest) and name -> level."""
 
     supported: dict[str, tuple[int, int]]
     finalized: dict[str, int]
@@ -58,7 +58,7 @@ class Features(NamedTuple):
 
 
 class NodeServices:
-    """What every node has."""
+    """The services of every node."""
 
     def __init__(
         self,
@@ -94,16 +94,16 @@ class NodeServices:
 
     @property
     def quorum(self) -> RaftService:
-        """This node's replica of the metadata log, as other nodes ask it."""
+        """This node's replica of the metadata log, as other nodes query it."""
         return self._find_quorum()
 
     @property
     def config(self) -> BrokerConfig:
-        """The configuration as it is now."""
+        """The current configuration."""
         return self.dynamic_config.current
 
     def features(self) -> Features:
-        """What this node supports and what the cluster has finalised."""
+        """The features that this node supports, and those that the cluster has finalised."""
         image = self.metadata.image
         levels = dict(image.features)
         kraft_version = self.raft.history.kraft_version
@@ -114,7 +114,7 @@ class NodeServices:
 
 
 class BrokerServices(NodeServices):
-    """What a broker has beside it."""
+    """The additional services of a broker."""
 
     def __init__(
         self,
@@ -155,22 +155,22 @@ class BrokerServices(NodeServices):
 
     @property
     def groups(self) -> GroupCoordinator:
-        """The group coordinator; it is made when it is first asked for."""
+        """The group coordinator, created at its first use."""
         return self.coordinators.groups.get()
 
     @property
     def transactions(self) -> TransactionCoordinator:
-        """The transaction coordinator; it is made when it is first asked for."""
+        """The transaction coordinator, created at its first use."""
         return self.coordinators.transactions.get()
 
     @property
     def transaction_joining(self) -> TransactionJoining:
-        """What asks the coordinators of transactions; it is made when it is first asked for."""
+        """Sends requests to transaction coordinators; created at its first use."""
         return self.coordinators.joining
 
     @property
     def mover(self) -> LogMover:
-        """What moves partitions between log directories."""
+        """Moves partitions between log directories."""
         return self._find_mover()
 
     @cached_property
@@ -184,14 +184,14 @@ class BrokerServices(NodeServices):
 
     @cached_property
     def producer_ids(self) -> ProducerIds:
-        """Producer ids out of the blocks that the controller gives."""
+        """Assigns producer ids from the blocks that the controller allocates."""
         from pykbroker.broker.producer_ids import ProducerIds
 
         return ProducerIds(self._allocate_producer_ids)
 
     @cached_property
     def topic_creation(self) -> TopicCreation:
-        """Topics that the broker makes by itself."""
+        """Creates topics automatically."""
         from pykbroker.broker.metadata.topic_creation import TopicCreation
 
         return TopicCreation(self.controller.send, config=lambda: self.config, now_ms=self.now_ms)

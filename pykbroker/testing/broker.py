@@ -1,10 +1,10 @@
 """A real node in a process of its own, on a free port, with a directory of its own.
 
-State: the directory, the port once it is known, the process while it runs.
-In: `start`, `stop`, `kill`, `restart`. Out: `bootstrap_servers`, `data_dir`, `log_text`.
-Invariants: the node is ready when `start` returns; it keeps its port and its data over `restart`;
-nothing of it is left after the `with` block. The node stops when the process that started it is
-killed; its temporary directory then stays.
+State: the directory, the port once it is known, the process while it runs. In: `start`, `stop`,
+`kill`, `restart`. Out: `bootstrap_servers`, `data_dir`, `log_text`. Invariants: the node is ready
+when `start` returns; it keeps its port and its data over `restart`; the `with` block leaves nothing
+behind. The node stops when the process that started it is killed; its temporary directory then
+remains.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Final, Self
 
 from pykbroker.testing.topic_creation import Topics, create_topics
 
-# A test does not wait for more members of a group, as a service does: the first record arrives in
+# Unlike a service, a test does not wait for more members of a group: the first record arrives in
 # a fraction of a second, and not after three.
 TEST_DEFAULTS: Final = {"group.initial.rebalance.delay.ms": "0"}
 
@@ -36,7 +36,7 @@ _LISTENERS = "listeners="
 
 
 class BrokerFailed(Exception):
-    """The node did not start, or did not stop; the text ends with what it logged."""
+    """The node did not start or stop; the text ends with the node's log."""
 
 
 class Broker:
@@ -47,7 +47,7 @@ class Broker:
 
     Keyword arguments are keys of Kafka's broker configuration with underscores in place of dots;
     `overrides` takes keys as they are. TEST_DEFAULTS apply to keys that are not given. `data_dir`
-    names a directory to use and to leave behind, in place of a temporary one.
+    names a directory to use and keep, instead of a temporary one.
     """
 
     def __init__(
@@ -80,19 +80,19 @@ class Broker:
 
     @property
     def process(self) -> subprocess.Popen[bytes]:
-        """The running process; BrokerFailed when there is none."""
+        """The running process; raises BrokerFailed if there is none."""
         if self._process is None:
             raise BrokerFailed("the broker does not run")
         return self._process
 
     @property
     def pid(self) -> int:
-        """Process id of the running node."""
+        """The process id of the running node."""
         return self.process.pid
 
     @property
     def log_text(self) -> str:
-        """All that the node logged since it was first started."""
+        """Everything that the node has logged since it was first started."""
         if self._has_no_files():
             return ""
         path = self._log_path()
@@ -101,7 +101,7 @@ class Broker:
     def create_topics(self, topics: Topics) -> None:
         """Create topics: names, or a dict of names and their numbers of partitions.
 
-        TopicNotCreated when the broker refuses one.
+        Raises TopicNotCreated if the broker refuses one.
         """
         create_topics((HOST, self.port), topics)
 
@@ -113,7 +113,7 @@ class Broker:
         return self.wait_until_ready()
 
     def launch(self) -> None:
-        """Start the node's process, and do not wait for it."""
+        """Start the node's process without waiting for it."""
         if self._process is not None:
             raise BrokerFailed("the broker runs already")
         with open(self._log_path(), "ab") as log:
@@ -126,7 +126,7 @@ class Broker:
             )
 
     def wait_until_ready(self) -> Self:
-        """Wait until the launched node serves; BrokerFailed when it ended or took too long."""
+        """Wait until the launched node serves; raises BrokerFailed if it ends or takes too long."""
         try:
             self._wait_until_ready(self.process)
         except BaseException:
@@ -135,7 +135,7 @@ class Broker:
         return self
 
     def stop(self) -> None:
-        """Stop the node in good order (SIGTERM); nothing happens when it does not run."""
+        """Stop the node cleanly (SIGTERM); does nothing if it is not running."""
         process = self._process
         if process is None:
             return
@@ -213,7 +213,7 @@ class Broker:
     # ---------------------------------------------------------------- the parts
 
     def _has_no_files(self) -> bool:
-        """Whether the node was not started yet, or its directory has been removed."""
+        """Return whether the node was never started, or its directory has been removed."""
         return self._work_dir is None
 
     def _own_dir(self) -> Path:
@@ -232,7 +232,7 @@ class Broker:
         return command
 
     def _environment(self) -> dict[str, str]:
-        """Our environment, in which the child finds the package that we run from."""
+        """Return our environment; in it, the child finds the package that we run from."""
         environment = dict(os.environ)
         root = str(Path(__file__).resolve().parents[2])
         path = environment.get("PYTHONPATH")
@@ -273,7 +273,7 @@ class Broker:
 
 
 def config_of(config: Mapping[str, object], overrides: Mapping[str, object]) -> dict[str, str]:
-    """Configuration by key: `config` has underscores in place of dots, `overrides` real keys."""
+    """Return the configuration by key: `config` has underscores for dots, `overrides` real keys."""
     named = {key.replace("_", "."): value for key, value in config.items()}
     return {key: _as_text(value) for key, value in (named | dict(overrides)).items()}
 

@@ -7,7 +7,7 @@
 State: the directory of all nodes, their ports, their processes.
 In: `start`, `stop`; on a node `kill`, `pause`, `resume`, `restart`. Out: `bootstrap_servers`.
 Invariants: every node is ready when `start` returns; a node keeps its port and its data over a
-restart; nothing is left after the `with` block.
+restart; the `with` block leaves nothing behind.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class ClusterNode(Broker):
         return False
 
     def add_properties(self, properties: Mapping[str, str]) -> None:
-        """Set keys of this node alone, from its next start on; the last value of a key counts."""
+        """Set keys of this node only, from its next start on; the last value of a key counts."""
         with self._config.open("a", encoding="utf-8") as file:
             file.write(properties_text(properties))
 
@@ -66,7 +66,7 @@ class Cluster:
     Keyword arguments are keys of Kafka's broker configuration with underscores in place of dots;
     `overrides` takes keys as they are; `pykbroker.testing.broker.TEST_DEFAULTS` apply to keys that
     are not given, and topics have three replicas (as many as there are nodes). `directory` names a
-    directory to use and to leave behind.
+    directory to use and keep.
     """
 
     def __init__(
@@ -103,16 +103,16 @@ class Cluster:
 
     @property
     def bootstrap_servers(self) -> str:
-        """All nodes, for any client."""
+        """The addresses of all brokers, for any client."""
         return self._layout.bootstrap_servers
 
     @property
     def bootstrap_controllers(self) -> str:
-        """All voters, for an admin client that talks to controllers."""
+        """The addresses of all voters, for an admin client that connects to controllers."""
         return self._layout.bootstrap_controllers
 
     def node(self, node_id: int) -> ClusterNode:
-        """The node with this id."""
+        """Return the node with this id."""
         return self.nodes[node_id - 1]
 
     def start(self) -> Self:
@@ -128,9 +128,9 @@ class Cluster:
         return self
 
     def stop(self) -> None:
-        """Stop the nodes in good order, brokers without a controller first.
+        """Stop the nodes cleanly, brokers without a controller first.
 
-        The last voters find no quorum any more to hand their partitions over to, and give up after
+        The last voters no longer find a quorum to hand their partitions over to, and give up after
         half a minute.
         """
         for node in reversed(self.nodes):
@@ -142,10 +142,10 @@ class Cluster:
             node.kill()
 
     def close(self) -> None:
-        """End the nodes and remove their temporary directory.
+        """Kill the nodes and remove their temporary directory.
 
-        They are killed: the last of them would wait for a quorum that there is no more. `stop`
-        before leaves a `directory` that was given in good order.
+        A clean stop would make the last nodes wait for a quorum that no longer exists. To shut down
+        a `directory` of your own cleanly, call `stop` first.
         """
         self.kill()
         if self._is_own:

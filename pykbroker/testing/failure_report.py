@@ -1,4 +1,4 @@
-"""What the brokers of a failed test logged, as sections of pytest's report."""
+"""The logs of the brokers of a failed test, as sections of pytest's report."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ MOST_LINES: Final = 100
 def log_sections(
     fixtures: Mapping[str, object], starts: Mapping[Broker, int]
 ) -> list[tuple[str, str]]:
-    """(title, end of the log) of every broker among the fixtures of a test.
+    """Return (title, end of the log) of every broker among the fixtures of a test.
 
-    `starts` has, for brokers that other tests used before, how many characters they had logged when
-    this test began.
+    `starts` contains, for brokers that other tests used before, the length of their log when this
+    test began.
     """
     sections: dict[Broker, tuple[str, str]] = {}
     for name, value in fixtures.items():

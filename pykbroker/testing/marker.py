@@ -1,4 +1,4 @@
-"""What `@pytest.mark.pykbroker(...)` says about the broker of a test."""
+"""The arguments of `@pytest.mark.pykbroker(...)`: the configuration of a test's broker."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class BrokerOptions(NamedTuple):
 
 
 class MarkerError(Exception):
-    """The marker's arguments make no sense; the text says which."""
+    """The marker's arguments are invalid; the text says which."""
 
 
 def options_of(marks: Iterable[pytest.Mark]) -> BrokerOptions:
-    """Merge the markers of a test, its class and its module, of which the closest comes first."""
+    """Merge the markers of a test, its class and its module; the closest one takes precedence."""
     config: dict[str, str] = {}
     topics: dict[str, int] = {}
     for mark in marks:

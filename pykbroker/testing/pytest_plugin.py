@@ -64,7 +64,7 @@ def pykbroker_session(pytestconfig: pytest.Config) -> Iterator[Broker]:
 
 @pytest.fixture
 def pykbroker_shared(request: pytest.FixtureRequest, pykbroker_session: Broker) -> SharedBroker:
-    """The broker of the whole run; `topic(name)` and `group(name)` belong to this test alone."""
+    """The broker of the whole run; `topic(name)` and `group(name)` belong to this test only."""
     from pykbroker.testing.shared_broker import SharedBroker
 
     options = _options(request.node)
@@ -80,14 +80,14 @@ def pykbroker_shared(request: pytest.FixtureRequest, pykbroker_session: Broker) 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Remember where the log of the shared broker ends before the test."""
+    """Record where the log of the shared broker ends before the test."""
     shared = item.config.stash.get(_SHARED, None)
     item.stash[_LOG_START] = 0 if shared is None else len(shared.log_text)
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
-    """Add to the report of a failed test what the brokers among its fixtures logged."""
+    """Add the logs of the brokers among its fixtures to the report of a failed test."""
     outcome = yield
     report: pytest.TestReport = outcome.get_result()
     if report.failed and "pykbroker.testing.broker" in sys.modules:
@@ -109,7 +109,7 @@ def _options(node: pytest.Item) -> BrokerOptions:
 
 
 def _config(config: pytest.Config) -> dict[str, str]:
-    """What the ini option says."""
+    """Return the configuration in the ini option."""
     settings: dict[str, str] = {}
     for line in config.getini(_INI):
         key, equals, value = line.partition("=")

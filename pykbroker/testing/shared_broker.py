@@ -1,4 +1,4 @@
-"""One broker that many tests share, as one of them sees it: every name begins with its prefix."""
+"""One broker that many tests share, as seen by one of them: every name begins with its prefix."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _numbers = itertools.count(1)
 class SharedBroker:
     """The broker of the whole run, with names that belong to one test.
 
-    `topic` and `group` put the prefix in front of a name, so that two tests may use the same name
-    and never meet.
+    `topic` and `group` add the prefix to a name, so that two tests can use the same name without
+    interfering.
     """
 
     def __init__(self, broker: Broker, test_name: str) -> None:
@@ -31,11 +31,11 @@ class SharedBroker:
         return self.broker.bootstrap_servers
 
     def topic(self, name: str) -> str:
-        """The full name of this test's topic `name`."""
+        """Return the full name of this test's topic `name`."""
         return self.prefix + name
 
     def group(self, name: str) -> str:
-        """The full id of this test's consumer group `name`."""
+        """Return the full id of this test's consumer group `name`."""
         return self.prefix + name
 
     def create_topics(self, topics: Topics) -> None:
@@ -50,5 +50,5 @@ class SharedBroker:
 
 
 def _legal(name: str) -> str:
-    """`name` with only those characters that Kafka allows in names of topics."""
+    """Return `name` with only the characters that Kafka allows in topic names."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name)[:_LONGEST]

@@ -1,4 +1,4 @@
-"""Create topics on a node: one request on a connection of its own, without a client library."""
+"""Creates topics on a node: one request on its own connection, without a client library."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _DEFAULT: Final = -1  # num.partitions, default.replication.factor
 
 
 class TopicNotCreated(Exception):
-    """The broker refused to create a topic; the text says which and why."""
+    """The broker refused to create a topic; the text contains its name and the reason."""
 
 
 def create_topics(address: tuple[str, int], topics: Topics) -> None:
     """Create topics: names, or names with their numbers of partitions.
 
-    Returns once the topics are in the metadata. TopicNotCreated when the broker refuses one.
+    Returns once the topics are in the metadata. Raises TopicNotCreated if the broker refuses one.
     """
     counts = topics if isinstance(topics, Mapping) else dict.fromkeys(topics, _DEFAULT)
     if not counts:

@@ -1,15 +1,16 @@
-"""Prepared requests: what a request needs no more because one like it came before.
+"""Prepared requests: serve a request faster because one like it came before.
 
 A client's requests of one API differ from one to the next in correlation id, offsets and records.
 When the general path (`handlers/`) has served one, the API may prepare for the next: it remembers
 the bytes that will be the same and what they mean. A request that begins with these bytes is then
-served without being decoded into messages; any other, and whatever is out of the ordinary about
-one, is left to the general path, from the beginning.
+served without being decoded into messages; any other request, and any unusual condition, is left to
+the general path, which starts from the beginning.
 
-Only what the bytes mean is remembered, nothing of what they are about: topics, partitions, leaders
-and settings are looked up each time. So nothing has to be forgotten when they change.
+Only the meaning of the bytes is remembered, not the state of what they refer to: topics,
+partitions, leaders and settings are looked up each time. So nothing becomes invalid when they
+change.
 
-Invariant: an answer has the bytes that the general path's would have, and does what it does.
+Invariant: a response has the bytes that the general path's would have, and the same effects.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ Answer: TypeAlias = Callable[[Request, Any], None]
 class PreparedRequest(ABC):
     """What one connection's requests of one API and version have in common.
 
-    State: how often in a row it did not fit (`misses`). After TRIES it is not asked any more, and
-    after `patience` requests prepared anew, then with twice the patience.
+    State: how often in a row it did not match (`misses`). After TRIES it is not tried any more;
+    after `patience` requests it is prepared again, then with twice the patience.
     """
 
     __slots__ = ("misses", "patience")
@@ -57,9 +58,9 @@ class PreparedRequest(ABC):
         end: int,
         correlation_id: int,
     ) -> int:
-        """Serve the request that lies in `frame` from `start` to `end`; MISSED, SERVED, GATHERED.
+        """Serve the request in `frame` from `start` to `end`; return MISSED, SERVED or GATHERED.
 
-        It has at least the eight bytes up to its correlation id, and this API and version.
+        The request has at least the eight bytes up to its correlation id, and this API and version.
         """
 
 

@@ -67,7 +67,7 @@ class EntryLayout:
         self.unpack = layout.unpack_from
 
     def read(self, frame: bytes | bytearray, position: int) -> tuple[int, int, int, int] | None:
-        """(partition, leader epoch, fetch offset, limit); None when there is more to it."""
+        """Return (partition, leader epoch, fetch offset, limit); None for an unusual entry."""
         fields = self.unpack(frame, position)
         if self.has_tags:
             index, epoch, offset, last_epoch, _, limit, tags = fields
@@ -183,7 +183,9 @@ class PreparedFetch(PreparedRequest):
         min_one_batch: bool,
         numbers: list[int],
     ) -> Buffer | None:
-        """The records of one partition, its offsets appended to `numbers`; None: look closer."""
+        """Return the records of one partition and append its offsets to `numbers`; None: use the
+        general path.
+        """
         index, leader_epoch, offset, limit = entry
         partitions = self._manager.hosting.by_name.get(self._topic)
         partition = None if partitions is None else partitions.get(index)
@@ -239,7 +241,7 @@ class PreparedFetch(PreparedRequest):
 
 
 def prepare(services: BrokerServices, request: Request, answer: Answer) -> PreparedFetch | None:
-    """For requests like this one, which the general path has served."""
+    """Prepare for requests like this one, which the general path has served."""
     message: FetchRequest = request.message
     version = request.api_version
     if (
@@ -280,7 +282,7 @@ def prepare(services: BrokerServices, request: Request, answer: Answer) -> Prepa
 
 
 def _suffix(version: int) -> bytes:
-    """What follows the partitions of the only topic: none forgotten, no rack, no tags."""
+    """Return what follows the partitions of the only topic: none forgotten, no rack, no tags."""
     if version >= FIRST_FLEXIBLE:
         return b"\0\1\1\0"
     forgotten = bytes(4) if version >= FIRST_WITH_SESSIONS else b""

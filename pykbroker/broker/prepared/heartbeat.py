@@ -1,7 +1,7 @@
-"""Heartbeat, prepared: a request with the bytes of one before is the same question again.
+"""Heartbeat, prepared: a request with the same bytes as an earlier one.
 
-The coordinator is asked each time; what is saved is decoding the question, and encoding the answer
-that nothing is new. Any other answer is encoded by the general path.
+The coordinator is asked each time; only decoding the request, and encoding the response without an
+error, are saved. Any other response is encoded by the general path.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class PreparedHeartbeat(PreparedRequest):
 
 
 def prepare(services: BrokerServices, request: Request, answer: Answer) -> PreparedHeartbeat | None:
-    """For requests like this one, which the general path has served."""
+    """Prepare for requests like this one, which the general path has served."""
     if len(request.frame) > MOST_REQUEST_BYTES:
         return None
     return PreparedHeartbeat(services, request, answer)

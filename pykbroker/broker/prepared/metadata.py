@@ -1,9 +1,9 @@
-"""Metadata, prepared: a request with the bytes of one before, as long as the image is the same.
+"""Metadata, prepared: a request with the same bytes as an earlier one, while the image is the same.
 
-The answer to a request for topics that exist is a function of the image and of the request's bytes
-(and of the listener, which a connection does not change). It is encoded once for each image in
-which a client asks; what else is in it, correlation id apart, stays. Topics that are not there
-may have to be made: they are the general path's.
+The response to a request for existing topics is a function of the image and of the request's bytes
+(and of the listener, which is fixed for a connection). It is encoded once for each image in which a
+client asks; only its correlation id changes. Topics that do not exist may have to be created, which
+is left to the general path.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Handle: TypeAlias = Callable[["Request"], object]
 
 
 class PreparedMetadata(PreparedRequest):
-    """Serves Metadata requests with the same bytes from an encoded answer."""
+    """Serves Metadata requests with the same bytes from an encoded response."""
 
     __slots__ = ("_handle", "_image", "_pattern", "_reply", "_request", "_view")
 
@@ -69,7 +69,7 @@ class PreparedMetadata(PreparedRequest):
         return SERVED
 
     def _encode(self, image: MetadataImage) -> bool:
-        """Make the reply of this image; False when it is the general path's."""
+        """Encode the response for this image; return False to leave it to the general path."""
         request = self._request
         if not are_there(image, request.message):
             return False
@@ -86,7 +86,7 @@ class PreparedMetadata(PreparedRequest):
 
 
 def are_there(image: MetadataImage, message: MetadataRequest) -> bool:
-    """Whether the request names a few topics, and all of them exist."""
+    """Return whether the request names a few topics, and all of them exist."""
     topics = message.topics
     if not topics or len(topics) > FEW:
         return False
@@ -99,7 +99,7 @@ def are_there(image: MetadataImage, message: MetadataRequest) -> bool:
 
 
 def prepare_with(handle: Handle, view: MetadataView, request: Request) -> PreparedMetadata | None:
-    """For requests like this one, which the general path has served."""
+    """Prepare for requests like this one, which the general path has served."""
     if len(request.frame) > MOST_REQUEST_BYTES:
         return None
     if not are_there(view.image, request.message):

@@ -50,8 +50,9 @@ MOST_TEMPLATES = 64
 
 
 class RememberedTopic(NamedTuple):
-    """A topic of the requests: its name in the image; name and id as the requests have them; the
-    bytes that follow its partitions."""
+    """A topic of the requests: its name in the image; its name and id as in the requests; the bytes
+    that follow its partitions.
+    """
 
     name: str
     named: str
@@ -136,9 +137,9 @@ class PreparedProduce(PreparedRequest):
     def _check(
         self, frame: bytes | bytearray, position: int, end: int
     ) -> list[tuple[int, Partition, memoryview, PlainBatch]] | None:
-        """Find the batches from the first partition on and have the logs look at them.
+        """Find the batches from the first partition on and let the logs check them.
 
-        Return (place, partition, records, what the log says) of each, or None to leave the request
+        Return (place, partition, records, the log's result) of each, or None to leave the request
         to the general path. A place is the number of the topic and the index of the partition.
         """
         now_ms = self._wall_ms()
@@ -169,7 +170,7 @@ class PreparedProduce(PreparedRequest):
         return checked
 
     def reply(self, ticket: ProduceTicket) -> bytearray:
-        """The frame that says that all went well."""
+        """Return the frame of a response without errors."""
         places = tuple(ticket.places)
         template = self._templates.get(places)
         if template is None:
@@ -184,7 +185,7 @@ class PreparedProduce(PreparedRequest):
         return template.frame(ticket.correlation_id, ticket.numbers)
 
     def response(self, places: Sequence[int], numbers: Sequence[int]) -> ProduceResponse:
-        """The response of these places; numbers: a base offset and a log start of each."""
+        """Return the response for these places; numbers: a base offset and a log start of each."""
         topics = [
             TopicProduceResponse(name=topic.named, topic_id=topic.topic_id, partition_responses=[])
             for topic in self._topics

@@ -38,10 +38,10 @@ class Answering(Protocol):
     answer: Answer
 
     def reply(self, ticket: ProduceTicket) -> bytearray:
-        """The frame that says that all went well."""
+        """Return the frame of a response without errors."""
 
     def response(self, places: Sequence[int], numbers: Sequence[int]) -> ProduceResponse:
-        """The response of these places; numbers: a base offset and a log start of each."""
+        """Return the response for these places; numbers: a base offset and a log start of each."""
 
 
 class ProduceTicket:
@@ -76,7 +76,7 @@ class ProduceTicket:
         """Base offset and log start offset of each partition."""
 
     def on_turn_written(self, failed: Container[Partition]) -> DelayedAcknowledgement | None:
-        """The writes of the turn are done: answer, or go on as what has to wait longer."""
+        """Respond after the turn's writes, or keep waiting for the replicas."""
         prepared = self.prepared
         acks = prepared.acks
         must_wait = False

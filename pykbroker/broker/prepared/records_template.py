@@ -1,10 +1,10 @@
-"""The bytes of an answer with records in it: what is around them is encoded once, then patched.
+"""The bytes of a response that contains records: encoded once, then patched.
 
     piece | size records | piece | size records | piece        each piece with its numbers
 
-State   the pieces as the general encoder makes them, and where the numbers are in each.
-In      an encoding of sample answers that differ in one of the numbers, or in records, each.
-Out     frames: byte for byte what the encoder would make.
+State   the pieces as the general encoder writes them, and the positions of the numbers in each.
+In      an encoding of sample responses, which differ in one number or in the records of one place.
+Out     frames: byte for byte what the encoder would write.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ AnswerOf = Callable[[Sequence[int], Sequence[bytes]], Message]
 
 
 class RecordsTemplate:
-    """An answer with records in `count` places, and `each` numbers of 64 bits to each of them."""
+    """A response with records in `count` places, and `each` 64-bit numbers per place."""
 
     __slots__ = ("_is_flexible", "_pieces", "_places")
 
     def __init__(self, api: Api, version: int, each: int, count: int, answer: AnswerOf) -> None:
         def encoded(number: int, records: int) -> bytes:
-            """With -1 as that number, and a byte as these records (-1: none)."""
+            """Encode with -1 for that number, and one byte for these records (-1: none)."""
             out: Parts = []
             numbers = [-1 if at == number else 0 for at in range(each * count)]
             contents = [b"x" if at == records else b"" for at in range(count)]
@@ -65,7 +65,7 @@ class RecordsTemplate:
     def frame(
         self, correlation_id: int, numbers: Sequence[int], found: Sequence[Buffer]
     ) -> bytearray:
-        """The framed answer to a request."""
+        """Return the framed response to a request."""
         pieces = self._pieces
         frame = bytearray(pieces[0])
         base = 0
@@ -83,13 +83,13 @@ class RecordsTemplate:
 
 
 def _first_difference(one: bytes, other: bytes) -> int:
-    """Where two frames differ first, their lengths apart."""
+    """Return where two frames first differ, apart from their lengths."""
     pairs = enumerate(zip(one, other, strict=False))
     return next(at for at, (left, right) in pairs if left != right and at >= CORRELATION_ID_AT)
 
 
 def _varint(number: int) -> bytes:
-    """An unsigned varint."""
+    """Encode an unsigned varint."""
     encoded = bytearray()
     while number > 0x7F:
         encoded.append(number & 0x7F | 0x80)

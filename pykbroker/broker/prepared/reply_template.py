@@ -1,8 +1,8 @@
-"""The bytes of an answer in which only some numbers change: encoded once, then patched.
+"""The bytes of a response in which only some numbers change: encoded once, then patched.
 
-State   the frame as the general encoder makes it, and where in it the numbers are.
-In      an encoding of sample answers that differ in one of the numbers each.
-Out     frames: byte for byte what the encoder would make.
+State   the frame as the general encoder writes it, and the positions of the numbers.
+In      an encoding of sample responses, which differ in one of the numbers each.
+Out     frames: byte for byte what the encoder would write.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CORRELATION_ID_AT = 4
 
 
 class ReplyTemplate:
-    """An answer with `count` numbers of 64 bits in it; see the module."""
+    """A response with `count` 64-bit numbers; see the module."""
 
     __slots__ = ("_places", "_sample")
 
@@ -46,7 +46,7 @@ class ReplyTemplate:
                 self._places.append((place, number))
 
     def frame(self, correlation_id: int, numbers: Sequence[int]) -> bytearray:
-        """The framed answer to a request."""
+        """Return the framed response to a request."""
         frame = bytearray(self._sample)
         _put_i32(frame, CORRELATION_ID_AT, correlation_id)
         for place, number in self._places:
