@@ -1,4 +1,4 @@
-"""`python -m pykbroker.testing.world`: lives of simulated nodes, one a seed.
+"""`python -m pykbroker.testing.world`: runs lives of simulated nodes, one per seed.
 
 --seeds 1000                            seeds 0 to 999 of one node
 --seeds 1000 --nodes 3                  of a quorum of three that replicates metadata
@@ -31,7 +31,7 @@ LINES_SHOWN = 80
 
 
 class Kind(NamedTuple):
-    """Which lives are lived."""
+    """The kind of lives to run."""
 
     nodes: int = 1
     scale: int = 1
@@ -39,7 +39,7 @@ class Kind(NamedTuple):
     controllers: int = 0
 
     def life(self, seed: int) -> OneNode | ThreeVoters | SeveralBrokers:
-        """A life that has not begun."""
+        """Return a life that has not started."""
         shape = Shape(self.nodes, self.controllers)
         if self.is_cluster:
             return SeveralBrokers(seed, self.scale, shape)
@@ -48,7 +48,7 @@ class Kind(NamedTuple):
         return ThreeVoters(seed, self.scale, shape)
 
     def repeat_command(self, seed: int) -> str:
-        """What a person types to see this life again."""
+        """Return the command that repeats this life."""
         more = " --life cluster" if self.is_cluster else ""
         more += f" --controllers {self.controllers}" if self.controllers else ""
         more += f" --scale {self.scale}" if self.scale != 1 else ""
@@ -56,7 +56,7 @@ class Kind(NamedTuple):
 
 
 def live(seed: int, kind: Kind, level: int = logging.WARNING) -> tuple[str, str]:
-    """One life: its digest, and the text of what failed ("" when nothing did)."""
+    """Run one life; return its digest, and the text of the failure ("" if there was none)."""
     life = kind.life(seed)
     with life.world.logs_captured(level):
         try:
@@ -77,12 +77,12 @@ KINDS = {ONE_NODE: Kind(), QUORUM: Kind(nodes=3), CLUSTER: Kind(nodes=3, is_clus
 
 
 def failure_of(kind: Kind, seed: int) -> str:
-    """What failed in a life; "": nothing."""
+    """Return the failure of a life; "" if there was none."""
     return live(seed, kind)[1]
 
 
 def live_with_mutants(names: Sequence[str], seeds: int) -> int:
-    """Break one rule after the other; 1 when a world does not notice one of them."""
+    """Break one rule after another; return 1 if no world detects one of them."""
     missed = []
     for mutant in MUTANTS:
         if names and mutant.name not in names:
@@ -100,7 +100,7 @@ def live_with_mutants(names: Sequence[str], seeds: int) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run lives; 1 when one of them failed."""
+    """Run lives; return 1 if one of them failed."""
     parser = argparse.ArgumentParser(prog="pykbroker.testing.world", description=__doc__)
     parser.add_argument("--seeds", type=int, default=100, help="how many seeds")
     parser.add_argument("--first", type=int, default=0, help="the first seed")

@@ -1,8 +1,8 @@
 """Threads and worker processes of a simulated process: jobs that run in place, later.
 
-A job runs at a virtual time after it was given, and its outcome arrives at a later one: whatever
-happens between looks as it would with a thread. Jobs of a group with one thread keep their order.
-Invariant: a job of a process that has ended never runs, and its outcome never arrives.
+A job runs at a virtual time after it was submitted, and its outcome arrives at a later one: what
+happens in between looks as it would with a thread. Jobs of a group with one thread keep their
+order. Invariant: a job of a process that has ended never runs, and its outcome never arrives.
 """
 
 from __future__ import annotations
@@ -72,14 +72,14 @@ class SimulatedThreads:
 
 
 class WorkerModule(Protocol):
-    """What a module that runs as a worker process offers."""
+    """The interface of a module that runs as a worker process."""
 
     def serve(self, files: Files, clock: WorkerClock, lines: Iterable[str], out: TextIO) -> None:
-        """Handle the lines of input until they end; write lines of output."""
+        """Process lines of input until they end; write lines of output."""
 
 
 class SleeplessClock:
-    """The time of simulated worker processes: it passes only when they sleep."""
+    """The time of simulated worker processes: it advances only when they sleep."""
 
     __slots__ = ("_now_s",)
 
@@ -128,7 +128,7 @@ class SimulatedProcess:
         self._deliver()
 
     def _deliver(self) -> None:
-        """Lines arrive in their order, however long each is on its way."""
+        """Deliver lines in their order, however long each one takes."""
         while self._arrived and self._receivers:
             self._arrived -= 1
             self._receivers.popleft().resolve(self._lines.popleft())
@@ -166,7 +166,7 @@ class SimulatedBackground:
         self.processors = 2
 
     def later(self, callback: Callable[..., object], *arguments: object) -> None:
-        """Call after a while, which is sometimes long."""
+        """Call after a delay, which is sometimes long."""
         is_slow = self.is_slow or self._dice.one_in(ONE_IN_SLOW)
         delay_us = self._dice.randrange(*(SLOW_US if is_slow else USUAL_US))
         self._queue.after(delay_us, self._process, callback, *arguments)

@@ -1,10 +1,9 @@
-"""What administrators were promised: topics, partitions, configurations; and the world's ids.
+"""The topics, partitions and configurations promised to administrators; and the world's ids.
 
-State: one `TopicPromise` a topic that was ever asked for.
-Invariants that it checks: a topic whose creation was answered is there, with its partitions and
-configuration, until somebody asks for its deletion; one whose deletion was answered never comes
-back; a change whose answer is missing happened as a whole or not at all; no producer id is given
-twice.
+State: one `TopicPromise` per topic that was ever requested. Invariants that it checks: a topic
+whose creation was acknowledged exists, with its partitions and configuration, until its deletion is
+requested; a topic whose deletion was acknowledged never reappears; a change without a response
+happened as a whole or not at all; no producer id is assigned twice.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ from pykbroker.testing.world.world import Violation
 
 
 class TopicState(Enum):
-    """Where a topic stands, as far as its clients can know."""
+    """The state of a topic, as far as its clients can know."""
 
-    CREATING = auto()  # asked for, not answered: it may be there
+    CREATING = auto()  # requested, no response: it may exist
     THERE = auto()  # answered
-    DELETING = auto()  # asked for, not answered: it may be gone
+    DELETING = auto()  # requested, no response: it may be deleted
     GONE = auto()  # answered
 
 
@@ -52,18 +51,20 @@ class TopicPromise:
         self.grow(self.partitions)
 
     def config_sent(self, key: str, value: str) -> None:
-        """A change is about to be sent."""
+        """Record that a change is about to be sent."""
         self.unanswered_configs.setdefault(key, set()).add(value)
         if key in self.configs:
             self.configs[key].add(value)
 
     def config_answered(self, key: str, value: str) -> None:
-        """The change was acknowledged; earlier ones without an answer may still come."""
+        """Record that the change was acknowledged; earlier ones without a response may still be
+        applied.
+        """
         self.unanswered_configs[key].discard(value)
         self.configs[key] = {value} | self.unanswered_configs[key]
 
     def grow(self, partitions: int) -> None:
-        """It has this many partitions now."""
+        """Record its new number of partitions."""
         self.partitions = partitions
         while len(self.ledgers) < partitions:
             name = f"{self.name}-{len(self.ledgers)}"
@@ -82,7 +83,7 @@ class Catalog:
         self._producer_ids: set[tuple[int, int]] = set()
 
     def producer_id_given(self, producer_id: int, epoch: int) -> None:
-        """InitProducerId was answered."""
+        """Record the producer id in a response to InitProducerId."""
         if (producer_id, epoch) in self._producer_ids:
             raise Violation(f"producer id {producer_id} with epoch {epoch} was given twice")
         self._producer_ids.add((producer_id, epoch))
@@ -106,7 +107,7 @@ class Catalog:
                 raise Violation(f"nobody created topic {name}")
 
     def check_configs(self, name: str, found: Mapping[str, str | None]) -> None:
-        """Compare with what DescribeConfigs said of a topic."""
+        """Compare with the DescribeConfigs response for a topic."""
         for key, values in self.topics[name].configs.items():
             if found.get(key) not in values:
                 raise Violation(f"topic {name}: {key} is {found.get(key)}, set were {values}")

@@ -1,12 +1,12 @@
 """The faults of a cluster, in addition to those of one node.
 
 isolate       a node is cut off from all others: from them, to them, or both
-lag           everything to and from a node takes long
+lag           everything to and from a node is delayed
 kill_several, power_several, stop_several     nodes end together, or shortly after each other
-part          two nodes hear nothing of each other; then one of them is killed, at times: the last
-              replica in sync goes, and one that is eligible is left
-late          what a node has sent to another one arrives when the node has lost its power and is
-              back: its former life is heard of in its present one
+part          two nodes cannot reach each other; then, sometimes, one of them is killed: the last
+              in-sync replica fails, and an eligible one is left
+late          what a node has sent to another arrives after the node has lost its power and
+              restarted: messages of its former life reach the present one
 """
 
 from __future__ import annotations

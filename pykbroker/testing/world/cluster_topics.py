@@ -1,8 +1,8 @@
-"""The topics of a cluster, and what all of its nodes are configured with.
+"""The topics of a cluster, and the configuration that all of its nodes share.
 
-Names tell what a topic is about; `min.insync.replicas` is 2 where nothing else is said. "flushed":
+Names say what a topic is about; `min.insync.replicas` is 2 unless stated otherwise. "flushed":
 every record is on the disks of all in-sync replicas before it is acknowledged, and no power failure
-excuses anything.
+excuses a loss.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ CLUSTER_PROPERTIES = {
 
 
 class ClusterSetUp(Client):
-    """Creates some of the topics before the faults begin, by way of an administrator."""
+    """Creates some of the topics before the faults begin, through an administrator."""
 
     def __init__(self, administrator: Administrator, latest_wall_ms: Callable[[], int]) -> None:
         super().__init__(administrator.world, "set-up", administrator.bootstrap)
@@ -81,7 +81,7 @@ class ClusterSetUp(Client):
         self._latest_wall_ms = latest_wall_ms
 
     async def script(self) -> None:
-        """Create, and learn the ids."""
+        """Create the topics, and read their ids."""
         names = [name for name in CLUSTER_TOPICS if not self.dice.one_in(3)] or ["plain"]
         for name in names:
             rules, configs = CLUSTER_TOPICS[name]

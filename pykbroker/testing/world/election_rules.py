@@ -2,17 +2,16 @@
 
 The rules follow the metadata log record by record and know nothing of the controller that wrote it:
 
-    a leader is in sync, and so is nobody whose broker is fenced or shutting down
-    a leader was in sync before, or was eligible while nobody was; only when there is nobody left of
-    either kind may the last known leader lead, which recovers then; any other one where the topic
-    allows unclean elections
-    a partition has a leader when one of those that may lead is in service
+    a leader is in sync, and no replica is whose broker is fenced or shutting down
+    a leader was in sync before, or was eligible while no replica was; only if no replica of either
+    kind is left may the last known leader lead, and then it recovers; any other one only where the
+    topic allows unclean elections
+    a partition has a leader if one of those that may lead is in service
     a replica that leaves fewer than min.insync.replicas in sync stays eligible, until enough are in
     sync again, or its broker registers after a crash: then it is neither in sync nor eligible
 
-In: `take(batch)` for each committed batch in order, `ended_uncleanly` of processes.
-Out: `Violation`.
-Source: KIP-966; Kafka's `PartitionRegistration.java` for what a record changes.
+In: `take(batch)` for each committed batch in order, `ended_uncleanly` of processes. Out:
+`Violation`. Source: KIP-966; Kafka's `PartitionRegistration.java` for the effect of a record.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ PartitionKey = tuple[bytes, int]
 
 
 class Standing(NamedTuple):
-    """A partition between two records."""
+    """The state of a partition between two records."""
 
     replicas: tuple[int, ...]
     in_sync: frozenset[int]
@@ -48,11 +47,11 @@ class Standing(NamedTuple):
 
     @property
     def may_lead(self) -> frozenset[int]:
-        """Those that are known to have all that is committed and may lead next."""
+        """Return the replicas known to have everything that is committed, which may lead next."""
         return self.in_sync or self.eligible
 
     def after(self, record: Any) -> Standing:
-        """What a PartitionChangeRecord makes of it."""
+        """Return the state after a PartitionChangeRecord."""
         recovery = record.leader_recovery_state
         return Standing(
             self.replicas if record.replicas is None else tuple(record.replicas),
@@ -65,7 +64,7 @@ class Standing(NamedTuple):
 
 
 class _Broker:
-    """A registration."""
+    """The registration of a broker."""
 
     def __init__(self, epoch: int, *, is_fenced: bool, is_leaving: bool) -> None:
         self.epoch = epoch
@@ -98,11 +97,11 @@ class ElectionRules:
         """How often nobody else was left."""
 
     def crashed(self, broker_id: int, broker_epoch: int) -> None:
-        """A process of a broker has ended without an orderly stop."""
+        """Record that a process of a broker has ended without a clean shutdown."""
         self._crashed.add((broker_id, broker_epoch))
 
     def take(self, batch: LogBatch) -> None:
-        """The next committed batch."""
+        """Check the next committed batch."""
         self._lost.clear()
         self._restarted.clear()
         for record in batch.records:
@@ -190,7 +189,9 @@ class ElectionRules:
     def _check_elected(
         self, key: PartitionKey, before: Standing, after: Standing, *, is_moved: bool
     ) -> None:
-        """A reassignment that completes may have a leader that joins with the same record."""
+        """Check an elected leader. A reassignment that completes may have a leader that joins with
+        the same record.
+        """
         if after.leader in before.in_sync or (is_moved and before.leader != NOBODY):
             return
         able = [each for each in before.in_sync & after.in_sync if self._is_in_service(each)]
@@ -227,7 +228,7 @@ class ElectionRules:
             raise self._violated(key, f"it was {before}: who led last is not noted")
 
     def _least_in_sync(self, key: PartitionKey) -> int:
-        """`min.insync.replicas`, at most as many as the first partition has replicas."""
+        """Return `min.insync.replicas`, at most the replica count of the first partition."""
         name = self._names[key[0]]
         wanted = self._min_in_sync.get(name) or self._min_in_sync.get("", 1)
         first = self._partitions.get((key[0], 0))

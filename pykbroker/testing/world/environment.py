@@ -28,7 +28,7 @@ def simulated_environment(
     machine_clock: MachineClock,
     files: Files,
 ) -> Environment:
-    """What a process that starts now is given."""
+    """Return the environment of a process that starts now."""
     clock = VirtualClock(machine_clock)
     return Environment(
         files=files,

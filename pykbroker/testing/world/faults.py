@@ -1,14 +1,15 @@
 """The faults of a world and their times, drawn from the seed, one after another.
 
-    kill, power, stop           the process is killed, the machine loses its power, an orderly stop
-    crash                       the same as kill or power, at the n-th call of the disk from now
-    sync fails, disk full       the disk refuses; the node may end by itself and starts again
-    pause, slow threads         the process does not run; its background work takes long
+    kill, power, stop           the process is killed, the machine loses its power, a clean shutdown
+    crash                       the same as kill or power, at the n-th disk call from now
+    sync fails, disk full       the disk returns errors; the node may exit and is started again
+    pause, slow threads         the process does not run; its background work is slow
     clock                       the wall clock jumps
     cut, slow link, break       the network, one way; one connection
 
-A world uses some kinds only (`FaultMix`, drawn too), so that rare meetings of faults become usual.
-Each fault ends by itself; `heal` ends all. A node that is down is started again after a while.
+Each world uses only some kinds (`FaultMix`, drawn as well), so that rare combinations of faults
+become frequent. Each fault ends by itself; `heal` ends all. A node that is down is started again
+after a while.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class Faults:
         world.on_crash_point = self._crash_point
 
     def start(self) -> None:
-        """Faults come from now on, until `heal`."""
+        """Inject faults from now on, until `heal`."""
         self.world.timeline.note("faults", f"are {', '.join(self.weights)}")
         self._next()
 
@@ -86,7 +87,7 @@ class Faults:
     # ---------------------------------------------------------------- nodes
 
     def restart_later(self, node: Node) -> None:
-        """A node that is down does not stay so."""
+        """Start a node that is down again, later."""
         self._later(1, 800, node.start)
 
     def _kill(self, node: Node) -> None:
@@ -102,7 +103,7 @@ class Faults:
         self.crash_at_call(node, self.dice.choice((1, 3, 10, 30, 100)))
 
     def crash_at_call(self, node: Node, number: int) -> None:
-        """The node crashes at this call of its disk from now, unless the faults are over."""
+        """Crash the node at this disk call from now, unless the faults are over."""
         if self.is_over or node.state is NodeState.DOWN:
             return
         files = node.machine.files
@@ -156,7 +157,7 @@ class Faults:
         self._later(5, 600, self._mend_disk, node)
 
     def _mend_disk(self, node: Node) -> None:
-        """The disk works again; a process that has lost its directory is of no use any more."""
+        """Repair the disk; a process that has lost its directory is killed."""
         if not node.may_fail:
             return  # the faults are over already
         node.machine.files.fail = None
@@ -196,7 +197,7 @@ class Faults:
     # ---------------------------------------------------------------- the end
 
     def heal(self) -> None:
-        """No more faults; everything works, every node runs, and clients may rely on it."""
+        """Stop all faults; everything works, every node runs, and clients may rely on it."""
         pauses = [
             node.machine.process.paused_until_us
             for node in self.nodes
@@ -206,7 +207,7 @@ class Faults:
         self.mend()
 
     def mend(self) -> None:
-        """No more faults; everything works, and every node runs."""
+        """Stop all faults; everything works, and every node runs."""
         self.is_over = True
         self.world.timeline.note("faults", "are over")
         self.world.network.heal_all()

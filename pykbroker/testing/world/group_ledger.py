@@ -1,13 +1,13 @@
-"""What the members of one group were promised, shared by all of them.
+"""The promises made to the members of one group, shared by all of them.
 
 Invariants that it checks: a generation has one leader, one assignment, and one owner for each
-partition; the committed offset that a member gets is the one that was acknowledged last, or one
-that was sent and not answered. A power failure may take what was not flushed: then all that was
-ever sent is possible, and generations may begin again.
+partition; the committed offset that a member fetches is the last one acknowledged, or one that was
+sent without a response. A power failure may lose what was not flushed: then any offset ever sent is
+possible, and generations may start again.
 
 Where nodes replicate, a coordinator that was replaced may not know it yet: it can complete a join,
-which is in its memory only. What members are told before SyncGroup holds between them and that
-coordinator.
+which is only in its memory. Responses before SyncGroup are therefore valid only between the members
+and that coordinator.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Commit(NamedTuple):
 
 
 class GroupLedger:
-    """What the members of one group were promised."""
+    """The promises made to the members of one group."""
 
     def __init__(self, group: str, *, may_move: bool = False) -> None:
         self.group = group
@@ -58,9 +58,10 @@ class GroupLedger:
         self.commits = 0
 
     def process_ended(self) -> None:
-        """A generation that no member has synced was in memory only: its number may come again.
+        """Forget a generation that no member has synced: it was only in memory, and its number may
+        be reused.
 
-        Also when another node has become the coordinator.
+        Also if another node has become the coordinator.
         """
         self.life += 1
         self._latest_generation = self._latest_written
@@ -75,7 +76,9 @@ class GroupLedger:
         }
 
     def power_lost(self) -> None:
-        """What was not flushed is lost: offsets and generations may be older than promised."""
+        """Allow for the loss of what was not flushed: offsets and generations may be older than
+        promised.
+        """
         self.process_ended()
         self._history += 1
         self._latest_generation = self._latest_written = -1
@@ -86,7 +89,7 @@ class GroupLedger:
     # ---------------------------------------------------------------- generations
 
     def joined(self, generation: int, member_id: str, leader: str, coordinator: int = 0) -> None:
-        """JoinGroup was answered, by the node `coordinator`."""
+        """Check a JoinGroup response from the node `coordinator`."""
         key = (self._history, generation, coordinator)
         known = self._leaders.setdefault(key, leader)
         if known != leader:
@@ -99,7 +102,7 @@ class GroupLedger:
     def assigned(
         self, generation: int, shares: Mapping[str, list[int]], coordinator: int = 0
     ) -> None:
-        """The leader has made its assignment."""
+        """Record the leader's assignment."""
         for member_id, share in shares.items():
             key = (self._history, generation, coordinator, member_id)
             self._assigned.setdefault(key, share)
@@ -107,7 +110,7 @@ class GroupLedger:
     def owns(
         self, generation: int, member_id: str, share: Iterable[int], coordinator: int = 0
     ) -> None:
-        """SyncGroup was answered: the generation is written."""
+        """Check a SyncGroup response: the generation has been written."""
         share = list(share)
         self._latest_written = max(self._latest_written, generation)
         self._latest_generation = max(self._latest_generation, generation)
@@ -128,7 +131,7 @@ class GroupLedger:
     # ---------------------------------------------------------------- offsets
 
     def commit_sent(self, generation: int, index: int) -> Commit:
-        """A commit is about to be sent: from now on it may be the one that counts."""
+        """Record a commit that is about to be sent: from now on it may be the valid one."""
         self._ticks += 1
         offset = self._ticks  # nobody has committed it before
         self._possible.setdefault(index, {NOT_COMMITTED}).add(offset)
@@ -137,7 +140,7 @@ class GroupLedger:
         return Commit(self.life, generation, index, offset, is_late)
 
     def commit_answered(self, commit: Commit) -> None:
-        """It was acknowledged: those that were acknowledged before it was sent do not count."""
+        """Record that it was acknowledged; those acknowledged before it was sent are void."""
         if commit.life != self.life:
             return
         if commit.is_late:
@@ -156,18 +159,18 @@ class GroupLedger:
         answered[commit.offset] = self._ticks
 
     def commit_refused(self, commit: Commit) -> None:
-        """It was refused: it never counts."""
+        """Record a rejection: the commit never counts."""
         self._ever[commit.partition].discard(commit.offset)
         self._possible[commit.partition].discard(commit.offset)
 
     def snapshot(self, indexes: Iterable[int]) -> dict[int, frozenset[int]]:
-        """What OffsetFetch may say, when it is asked now."""
+        """Return what OffsetFetch may return if it is sent now."""
         return {index: frozenset(self._possible.get(index, {NOT_COMMITTED})) for index in indexes}
 
     def check_fetched(
         self, snapshot: Mapping[int, frozenset[int]], index: int, offset: int
     ) -> None:
-        """OffsetFetch was answered; what was possible when it was sent, or is by now, is right."""
+        """Check an OffsetFetch response against what was possible when it was sent, or is now."""
         possible = snapshot.get(index, frozenset()) | self._possible.get(index, {NOT_COMMITTED})
         if offset not in possible:
             raise Violation(

@@ -1,7 +1,7 @@
-"""Rules about the inside of nodes, checked after every event.
+"""Rules about the internal state of nodes, checked after every event.
 
-Each is a plug-in with a `check(world)`; what it compares with from event to event is its own state.
-Rules about what clients see are in the ledgers and the catalog.
+Each is a plug-in with a `check(world)`; it keeps what it compares from event to event. Rules about
+what clients see are in the ledgers and the catalog.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 def is_running(node: Node) -> bool:
-    """Does its process run, in good health?"""
+    """Return whether its process runs and is healthy."""
     return node.server is not None and not node.has_failed and node.state is not NodeState.DOWN
 
 
 def just_ran(world: World, nodes: Iterable[Node]) -> Iterator[tuple[Node, BrokerServer]]:
-    """The node whose process the last event was, if it serves: no other one has changed."""
+    """Return the node whose process ran the last event, if it serves: no other has changed."""
     for node in nodes:
         if node.machine.process is not world.queue.current:
             continue
@@ -34,7 +34,7 @@ def just_ran(world: World, nodes: Iterable[Node]) -> Iterator[tuple[Node, Broker
 
 
 class PartitionOffsets:
-    """Log start <= recovery point and high watermark <= log end; none of them goes back.
+    """Log start <= recovery point and high watermark <= log end; none of them moves back.
 
     The last stable offset never passes the high watermark.
     """
@@ -72,9 +72,9 @@ class PartitionOffsets:
 
 
 class MetadataOffsets:
-    """The image of a node never goes back: it holds committed records.
+    """The image of a node never moves back: it contains committed records.
 
-    Of a node alone not even over a crash; one of several may not know at its start what is
+    For a single node not even across a crash; one of several may not know at its start what is
     committed.
     """
 
@@ -95,7 +95,7 @@ class MetadataOffsets:
 
 
 class ImageEveryWhere:
-    """What a node hosts is what its image says: every replica of it has a partition."""
+    """A node hosts what its image says: every replica in it has a partition."""
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         self._nodes = list(nodes)

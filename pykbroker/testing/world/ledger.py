@@ -2,15 +2,15 @@
 
     attempt     a record that a client has sent; its id is in a header, and unique in the world
     acked       the offset at which the node acknowledged it
-    seen        a reader got it below the high watermark
+    seen        a reader received it below the high watermark
 
 Invariants that it checks, at every call and against the log itself (`settle`):
 
 * one offset holds one record for ever: an acknowledged or seen record is neither lost nor replaced,
-  unless retention, DeleteRecords or compaction may take it, or a power failure took what was not
+  unless retention, DeleteRecords or compaction may delete it, or a power failure took what was not
   flushed;
-* nothing is in a log that nobody sent; a record of an idempotent producer is there once at most;
-* the records of one producer have the order in which it sent them.
+* a log contains only records that were sent; a record of an idempotent producer at most once;
+* the records of one producer are in the order in which it sent them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ READ_BYTES = 1 << 20
 
 
 class Stored(NamedTuple):
-    """A record as a log or a fetch response has it."""
+    """A record in a log or a fetch response."""
 
     offset: int
     identity: bytes
@@ -63,7 +63,7 @@ def _never() -> int:
 
 @dataclass(slots=True)
 class TopicRules:
-    """What may take records out of the logs of a topic."""
+    """What may delete records from the logs of a topic."""
 
     is_compacted: bool = False
     retention_ms: int = -1
@@ -99,16 +99,16 @@ class PartitionLedger:
     # ---------------------------------------------------------------- what clients report
 
     def attempt(self, attempt: Attempt) -> None:
-        """It is about to be sent for the first time."""
+        """Record that it is about to be sent for the first time."""
         assert attempt.identity not in self.attempts, "ids are unique"
         self.attempts[attempt.identity] = attempt
 
     def acked(self, identity: bytes, offset: int) -> None:
-        """A node has acknowledged it at `offset`."""
+        """Check an acknowledgement at `offset`."""
         self._know(identity, offset, "acknowledged")
 
     def seen(self, record: Stored) -> None:
-        """A reader got it."""
+        """Check a record that a reader received."""
         attempt = self.attempts.get(record.identity)
         if attempt is None:
             raise Violation(f"{self.name}: nobody sent the record at {record.offset}: {record}")
@@ -139,13 +139,17 @@ class PartitionLedger:
     # ---------------------------------------------------------------- what a log holds
 
     def process_ended(self, log_end: int, flushed: int) -> None:
-        """The process that served the log was killed: the next start brings back all of it."""
+        """Record that the process serving the log was killed: the next start must bring back all of
+        it.
+        """
         self.flushed = flushed
         self._must_survive(log_end)
 
     def power_lost(self, flushed: int | None) -> None:
-        """The next start must bring back what was flushed. None: the node was still starting and
-        had not loaded the log, so that no more is flushed than when the last process ended."""
+        """Record how far the log was flushed, which the next start must bring back. None: the node
+        was starting and had not loaded the log, so the value of the last end of a process still
+        holds.
+        """
         if flushed is not None:
             self.flushed = flushed
         self._must_survive(self.flushed)
@@ -154,16 +158,16 @@ class PartitionLedger:
         self.must_survive = end if self.must_survive is None else min(self.must_survive, end)
 
     def may_lose_from(self, offset: int) -> None:
-        """Power failures may have taken everything from this offset on."""
+        """Record that power failures may have taken everything from this offset on."""
         for at in [each for each in self.at if each >= offset]:
             self.attempts[self.at.pop(at)].offset = None
             self.lost_by_power += 1
         self.end = max(self.at, default=-1) + 1
 
     def settle(self, records: list[Stored], log_start: int, log_end: int) -> None:
-        """Compare with a whole log, after a start or when nothing happens any more.
+        """Compare with a whole log, after a start or when the world is at rest.
 
-        Where the node lost its power meanwhile, forget what it was allowed to lose.
+        If the node lost its power meanwhile, forget what it was allowed to lose.
         """
         found = {record.offset: record for record in records}
         if self.must_survive is not None:
@@ -215,13 +219,13 @@ class PartitionLedger:
             )
 
     def _has_expired(self, identity: bytes) -> bool:
-        """May retention have deleted it?"""
+        """Return whether retention may have deleted it."""
         rules = self.rules
         age_ms = rules.latest_wall_ms() - self.attempts[identity].timestamp
         return rules.retention_ms >= 0 and age_ms > rules.retention_ms
 
     def _later_tombstone(self, key: bytes | None, offset: int) -> bool:
-        """Was the key deleted at a later offset (and the tombstone removed, too)?"""
+        """Return whether the key was deleted at a later offset, even if that tombstone is gone."""
         return any(
             attempt.key == key
             and attempt.value is None
@@ -230,7 +234,7 @@ class PartitionLedger:
         )
 
     def _check_order(self, records: Iterable[Stored]) -> None:
-        """The records of an idempotent producer are in the order of their numbers."""
+        """Check that the records of an idempotent producer are in the order of their numbers."""
         last: dict[str, int] = {}
         for record in records:
             attempt = self.attempts[record.identity]
@@ -246,7 +250,7 @@ class PartitionLedger:
 
 
 def stored_records(payload: bytes | memoryview) -> list[Stored]:
-    """The records of whole batches; a batch that is cut short at the end is left out."""
+    """Return the records of whole batches; an incomplete batch at the end is left out."""
     found = []
     for _, batch in iter_batches(payload, partial_tail=True):
         for record in iter_records(batch):
@@ -259,7 +263,7 @@ def stored_records(payload: bytes | memoryview) -> list[Stored]:
 
 
 def end_of_batches(payload: bytes | memoryview) -> int:
-    """The offset behind the last whole batch; 0 when there is none."""
+    """Return the offset after the last whole batch; 0 if there is none."""
     end = 0
     for header, _ in iter_batches(payload, partial_tail=True):
         end = header.next_offset
@@ -269,7 +273,7 @@ def end_of_batches(payload: bytes | memoryview) -> int:
 def batches_of(
     log: PartitionLog, start: int = 0, end: int | None = None
 ) -> Iterator[tuple[BatchHeader, bytes]]:
-    """The batches of a log with offsets from `start` up to `end`, read as a fetch reads them."""
+    """Yield the batches of a log with offsets from `start` to `end`, read as a fetch reads them."""
     offset = max(start, log.log_start_offset)
     end = log.log_end_offset if end is None else min(end, log.log_end_offset)
     while offset < end:
@@ -286,7 +290,7 @@ def batches_of(
 
 
 def records_of(log: PartitionLog) -> list[Stored]:
-    """All records of a log, read as a fetch reads them."""
+    """Yield all records of a log, read as a fetch reads them."""
     found: list[Stored] = []
     offset = log.log_start_offset
     while offset < log.log_end_offset:

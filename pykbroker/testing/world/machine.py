@@ -1,7 +1,7 @@
 """A machine of a world: its disk, its clock, its place in the network, and one process at a time.
 
 In: `boot` (a process starts), `end` (it is killed: the kernel keeps all it wrote), `power_off`
-(unsynced bytes are lost, nobody is told), `power_on`.
+(unsynced bytes are lost, no peer is notified), `power_on`.
 Out: the Environment of the process.
 """
 
@@ -48,7 +48,7 @@ class Machine:
         )
 
     def end(self) -> None:
-        """The process ends, by itself or by a signal; what it wrote stays written."""
+        """End the process, by itself or by a signal; what it wrote stays written."""
         process, self.process = self.process, None
         if process is not None:
             process.is_alive = False
@@ -56,7 +56,7 @@ class Machine:
         self.files = self.files.hand_over()
 
     def power_off(self, *, reorder: bool) -> None:
-        """The machine stops at once; of what was not synced some is lost (see MemoryFiles)."""
+        """Stop the machine at once; some of what was not synced is lost (see MemoryFiles)."""
         process, self.process = self.process, None
         if process is not None:
             process.is_alive = False
@@ -65,7 +65,7 @@ class Machine:
         self.files = self.files.hand_over()
 
     def pause(self, duration_us: int) -> None:
-        """The process does not run for a while; its machine does."""
+        """Stop the process for a while; its machine keeps running."""
         if self.process is not None:
             until_us = self._queue.now_us + duration_us
             self.process.paused_until_us = max(self.process.paused_until_us, until_us)

@@ -1,11 +1,11 @@
-"""A disk in memory that fails, tears, fills up and forgets on purpose.
+"""A disk in memory that fails, tears writes, fills up and loses data on purpose.
 
     name in directory --> MemoryInode --> content as seen now
                                       \\-> durable content + the writes since the last sync
 
-State: a tree of directories; what of it a crash would leave.
-In:    the calls of `Files`; faults ordered by a test: `fail`, `crash_at`, `capacity_bytes`.
-Out:   the same answers as a real disk.
+State: a tree of directories; what a crash would leave of it.
+In:    the calls of `Files`; faults set by a test: `fail`, `crash_at`, `capacity_bytes`.
+Out:   the same results as a real disk.
 Invariants: synced bytes survive `crash()`; of unsynced writes any prefix, or with `reorder` any
        subset, survives, the last one possibly torn; an unsynced change of a directory (create,
        rename, unlink) survives in order or not at all. `kill()` is a killed process: nothing is
@@ -33,17 +33,17 @@ from pykbroker.environment.files import (
 
 
 class Dice(Protocol):
-    """What a crash draws its luck from: `random.Random` fits."""
+    """The random numbers of a crash: `random.Random` fits."""
 
     def randint(self, a: int, b: int, /) -> int: ...
 
 
 class SimulatedCrash(BaseException):
-    """The machine stopped at this very call; no handler of errors may catch it."""
+    """The machine stopped at this very call; no error handler may catch it."""
 
 
 class Content:
-    """The bytes of a file. What was grown and never written is zeros that take no memory."""
+    """The bytes of a file. Ranges that were never written are zeros that take no memory."""
 
     __slots__ = ("_written", "size")
 
@@ -62,7 +62,7 @@ class Content:
         return self.read(self.size, 0)
 
     def change(self, position: int, payload: bytes) -> None:
-        """Write at `position`; below zero it cuts or grows to `-1 - position` bytes."""
+        """Write at `position`; a negative one truncates or extends to `-1 - position` bytes."""
         if position < 0:
             self.size = -1 - position
             del self._written[self.size :]
@@ -73,7 +73,7 @@ class Content:
         self.size = max(self.size, position + len(payload))
 
     def copy(self) -> Content:
-        """The same bytes, to be changed on their own."""
+        """Return the same bytes, to be changed independently."""
         copied = Content()
         copied._written = bytearray(self._written)
         copied.size = self.size
@@ -102,7 +102,7 @@ class MemoryInode(Readable):
         return True
 
     def warm(self, length: int, position: int) -> None:
-        """All of it is in memory."""
+        """Load all of it into memory."""
 
     def fileno(self) -> int:
         raise OSError(errno.EBADF, "a file in memory has no descriptor")
@@ -112,7 +112,7 @@ class MemoryInode(Readable):
         self.unsynced.append((position, payload))
 
     def truncate(self, length: int) -> None:
-        """Kept as a change with a negative position: -1 - length."""
+        """Recorded as a change with a negative position: -1 - length."""
         self.content.change(-1 - length, b"")
         self.unsynced.append((-1 - length, b""))
 
@@ -229,7 +229,7 @@ class MemoryFile(OpenFile):
         return self.sync
 
     def close(self) -> None:
-        """Nothing to give back."""
+        """Do nothing: there is nothing to release."""
 
 
 class MemoryLock(FileLock):
@@ -263,7 +263,7 @@ class MemoryFiles(Files):
 
     @contextmanager
     def peeked(self) -> Iterator[None]:
-        """The world looks at the disk: its calls are not counted and do not fail."""
+        """Let the world read the disk: its calls are not counted and do not fail."""
         before, self._is_peeked = self._is_peeked, True
         try:
             yield
@@ -287,18 +287,18 @@ class MemoryFiles(Files):
         self.call(name, path)
 
     def crash(self, dice: Dice, reorder: bool = False) -> None:
-        """The power went: only what was synced is sure to be there. Locks are gone."""
+        """Lose power: only what was synced is sure to survive. Locks are released."""
         self.root.crash(dice, reorder)
         self.kill()
 
     def kill(self) -> None:
-        """The process was killed: the kernel keeps every byte. Locks are gone."""
+        """Kill the process: the kernel keeps every byte. Locks are released."""
         self.crash_at = None
         self.fail = None
         self._locks.clear()
 
     def hand_over(self) -> MemoryFiles:
-        """The same disk for the next process; this object refuses every call from now on."""
+        """Return the same disk for the next process; this object rejects every call from now on."""
         following = MemoryFiles()
         following.root = self.root
         following.calls = self.calls
@@ -313,7 +313,7 @@ class MemoryFiles(Files):
         return used_bytes(self.root)
 
     def write_payload(self, inode: MemoryInode, path: str, payload: bytes, position: int) -> None:
-        """A write that a crash tears, and that a full or failing disk leaves half done."""
+        """Write; a crash tears the write, and a full or failing disk leaves it incomplete."""
         room = self.capacity_bytes - self.used_bytes() if self.capacity_bytes < 1 << 62 else None
         try:
             self.call("write", path)

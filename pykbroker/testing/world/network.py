@@ -9,8 +9,8 @@ In: `connect`, `listen` by transports; faults: `cut`, `heal`, `slow`, `break_con
 `power_off`.
 Out: readiness callbacks, in the name of the process that owns the socket.
 Invariants: within a stream bytes keep their order and are never lost while the connection stands;
-between streams any order may come. What a cut link holds back arrives when it is healed, as TCP
-would send it again. A connection breaks by itself only by `break_connection` or the end of a host.
+between streams any order is possible. What a cut link holds back arrives when it is healed, as TCP
+would retransmit it. A connection breaks only by `break_connection` or the end of a host.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Network(Links):
         self.hosts: dict[str, NetworkHost] = {}
 
     def add_host(self, address: str) -> NetworkHost:
-        """A machine joins."""
+        """Add a machine."""
         host = self.hosts[address] = NetworkHost(address, f"10.0.0.{len(self.hosts) + 1}")
         return host
 
@@ -97,7 +97,7 @@ class Network(Links):
     def _pair(
         self, process: Process, client: NetworkHost, server: NetworkHost, listening: Port
     ) -> Endpoint:
-        """Both ends of a new connection; the far one waits to be accepted."""
+        """Return both ends of a new connection; the far one waits to be accepted."""
         client.next_port += 1
         near = Endpoint(self, client, process, (server.address, listening.port))
         far = Endpoint(self, server, listening.process, (client.number_address, client.next_port))
@@ -119,11 +119,11 @@ class Network(Links):
     # ---------------------------------------------------------------- faults
 
     def cut(self, sender: str, receiver: str) -> None:
-        """No packet gets through in this direction."""
+        """Stop all packets in this direction."""
         self.link(sender, receiver).is_cut = True
 
     def heal(self, sender: str, receiver: str) -> None:
-        """Packets get through; what was held back is sent again."""
+        """Let packets through; what was held back is sent again."""
         link = self.link(sender, receiver)
         if link.is_cut:
             link.is_cut = False
@@ -132,17 +132,17 @@ class Network(Links):
                 self.carry(sender, receiver, arrive, *arguments)
 
     def heal_all(self) -> None:
-        """Every link is whole and as fast as at the start of the world."""
+        """Restore every link to its state at the start of the world."""
         for (sender, receiver), link in self._links.items():
             link.jitter_us = link.base_us
             self.heal(sender, receiver)
 
     def slow(self, sender: str, receiver: str, jitter_us: int) -> None:
-        """Packets of this direction take up to `jitter_us` longer."""
+        """Delay packets of this direction by up to `jitter_us` more."""
         self.link(sender, receiver).jitter_us = jitter_us
 
     def connections(self) -> list[Endpoint]:
-        """One end of every connection that stands, in a fixed order."""
+        """Return one end of every open connection, in a fixed order."""
         return [
             endpoint
             for _, host in sorted(self.hosts.items())
@@ -151,7 +151,7 @@ class Network(Links):
         ]
 
     def end_process(self, host: NetworkHost, process: Process) -> None:
-        """The process has ended: its kernel closes its sockets and ports."""
+        """Close the sockets and ports of a process that has ended, as its kernel does."""
         for port in [port for port in host.ports.values() if port.process is process]:
             port.close()
         for _, endpoint in sorted(host.endpoints.items()):
@@ -159,12 +159,12 @@ class Network(Links):
                 endpoint.close()
 
     def power_off(self, host: NetworkHost) -> None:
-        """The machine stops without a word: its peers notice nothing until they send."""
+        """Stop the machine silently: its peers notice nothing until they send."""
         host.is_up = False
         host.ports.clear()
         for endpoint in list(host.endpoints.values()):
             endpoint.vanish()
 
     def power_on(self, host: NetworkHost) -> None:
-        """The machine is back; connections from before are unknown to it."""
+        """Restart the machine; connections from before are unknown to it."""
         host.is_up = True

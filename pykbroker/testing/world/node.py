@@ -1,9 +1,9 @@
 """A node of a world: the real BrokerServer on a simulated machine, started and ended by the world.
 
     DOWN      no process
-    STARTING  the process runs, and does not serve yet
+    STARTING  the process runs, but does not serve yet
     UP        it serves
-    STOPPING  it ends in good order
+    STOPPING  it shuts down cleanly
 
 In: `start`, `stop`, `kill`, `power_off`; crash points that the disk meets.
 Out: `on_ended(node)` before the logs of the process are forgotten; `on_up(node)` when it serves.
@@ -77,13 +77,13 @@ class Node:
         self._cluster_id = cluster_id
 
     def note(self, text: str) -> None:
-        """A line of the timeline."""
+        """Add a line to the timeline."""
         self.world.timeline.note(self.name, text)
 
     # ---------------------------------------------------------------- up
 
     def start(self) -> None:
-        """Start the process; nothing happens when there is one."""
+        """Start the process; does nothing if it already runs."""
         if self.state is not NodeState.DOWN:
             return
         from pykbroker.broker.server import BrokerServer
@@ -126,7 +126,7 @@ class Node:
     # ---------------------------------------------------------------- down
 
     def stop(self) -> None:
-        """SIGTERM: end in good order."""
+        """Send SIGTERM: shut down cleanly."""
         server = self.server
         if self.state is not NodeState.UP or server is None:
             return
@@ -152,13 +152,13 @@ class Node:
         self._end(is_power=False)
 
     def kill(self) -> None:
-        """SIGKILL."""
+        """Send SIGKILL."""
         if self.state is not NodeState.DOWN:
             self.note("is killed")
             self._end(is_power=False)
 
     def power_off(self, *, reorder: bool) -> None:
-        """The machine stops; nothing that was not synced is sure to be there afterwards."""
+        """Stop the machine; nothing that was not synced is sure to survive."""
         if self.state is not NodeState.DOWN:
             self.note(f"loses its power{', writes reordered' if reorder else ''}")
             self._end(is_power=True, reorder=reorder)
@@ -174,8 +174,8 @@ class Node:
 
 
 def _ignore(node: Node) -> None:
-    """Nobody wants to know."""
+    """Ignore the notification."""
 
 
 def _ignore_end(node: Node, is_power: bool) -> None:
-    """Nobody wants to know."""
+    """Ignore the notification."""

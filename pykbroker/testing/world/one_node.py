@@ -6,7 +6,7 @@
     3  no more faults; producers end, readers reach the end of every partition
     4  the logs are compared with all promises; the node stops, starts, and they are compared again
 
-In: a seed, and how much the clients do. Out: `Violation`, or a digest of all that happened.
+In: a seed, and how much the clients do. Out: `Violation`, or a digest of all events.
 """
 
 from __future__ import annotations
@@ -106,7 +106,9 @@ FEW_EPOCHS = Mutant(
 
 
 def has_transactions(seed: int) -> bool:
-    """The last third of every sixty seeds: the lives that tests name stay as they were."""
+    """Return True for the last third of every sixty seeds, so that lives named in tests stay the
+    same.
+    """
     return seed % 60 >= 40
 
 
@@ -139,7 +141,7 @@ class OneNode:
     # ---------------------------------------------------------------- the phases
 
     def run(self) -> str:
-        """Live one life; the digest of all that happened."""
+        """Run one life; return the digest of all events."""
         with applied(FEW_EPOCHS) if self.has_few_epochs else nullcontext():
             return self._live()
 
@@ -230,7 +232,7 @@ class OneNode:
         return [*self.producers, *self.readers, *self.members, self.administrator, *others]
 
     def _drain(self) -> None:
-        """Producers end by themselves, readers reach the end, then all others stop."""
+        """Let producers finish by themselves and readers reach the end, then stop all others."""
         self._wait(
             lambda: self.node.state is NodeState.UP and all(at.is_done for at in self.producers),
             "a producer gets no answer although nothing fails any more",
@@ -260,14 +262,16 @@ class OneNode:
         return True
 
     def _readable_end(self, log: PartitionLog) -> int:
-        """Behind the last record of a log: a compacted one may end with nothing to read."""
+        """Return the offset after the last record of a log: a compacted one may end with empty
+        batches.
+        """
         records = records_of(log)
         return records[-1].offset + 1 if records else 0
 
     # ---------------------------------------------------------------- the logs
 
     def _ended(self, node: Node, is_power: bool) -> None:
-        """Before the process is gone: what must its logs bring back?"""
+        """Determine, before the process is gone, what its logs must bring back."""
         server = node.server
         assert server is not None
         self.catalog.process_ends += 1
@@ -317,7 +321,7 @@ class OneNode:
 
 
 class SetUp(Client):
-    """Creates the topics of a world before its faults begin, by way of its administrator."""
+    """Creates the topics of a world before its faults begin, through its administrator."""
 
     def __init__(self, administrator: Administrator, names: Sequence[str], node: Node) -> None:
         super().__init__(administrator.world, "set-up", administrator.bootstrap)
@@ -326,7 +330,7 @@ class SetUp(Client):
         self._node = node
 
     async def script(self) -> None:
-        """Create, and learn the ids."""
+        """Create the topics, and read their ids."""
         for name in self._names:
             rules, configs = TOPICS[name]
             own = replace(rules, latest_wall_ms=self._node.machine.clock.latest_ms)

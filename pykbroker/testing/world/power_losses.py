@@ -1,14 +1,14 @@
 """What power failures may take from replicated partitions: only records that no other replica has.
 
-A replica that lost its power may lack what was not flushed. Kafka cannot tell it from one whose
-process was killed: when a broker registers again after either, it leaves the in-sync and the
-eligible replicas (KIP-966). As long as another of these runs, nothing is lost. When none of them
-does, any of them may lead next, as the last known leader: what is behind the recovery point of one
+A replica that lost its power may lack what was not flushed. Kafka cannot distinguish it from one
+whose process was killed: when a broker registers again after either, it leaves the in-sync and the
+eligible replicas (KIP-966). As long as another of these runs, nothing is lost. If none of them
+does, any of them, as the last known leader, may lead next: what follows the recovery point of one
 that lost its power may be lost.
 
-In: a node whose process is about to end; metadata that is committed, for a reassignment may leave a
+In: a node whose process is about to end; committed metadata, because a reassignment may leave a
 partition to replicas that have lost their power and are not back yet. Out: for each partition that
-may lose something, the offset from which on it may.
+may lose something, the first offset that it may lose.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ class PowerLosses:
         self._newest: MetadataImage | None = None
 
     def topic_id(self, name: str) -> bytes | None:
-        """The id of a topic, as the newest image has it."""
+        """Return the id of a topic in the newest image."""
         topic = None if self._newest is None else self._newest.topic(name)
         return None if topic is None else topic.id
 
     def process_ended(self, node: Node, *, is_power: bool) -> dict[TopicPartition, int]:
-        """Before the process is gone."""
+        """Record the state before the process is gone."""
         self._note_flushed(node)
         self._note_newest()
         if self._newest is None or node.has_stopped:
@@ -57,7 +57,7 @@ class PowerLosses:
         return self.losses()
 
     def losses(self) -> dict[TopicPartition, int]:
-        """As things stand: after the end of a process, or a change of metadata."""
+        """Return the current losses: after the end of a process, or a change of metadata."""
         losses: dict[TopicPartition, int] = {}
         if not self._lost_power:
             return losses
@@ -88,7 +88,7 @@ class PowerLosses:
                 self._newest = kraft.image
 
     def _latest_images(self) -> Iterator[MetadataImage]:
-        """What the active controller has decided, and what is committed."""
+        """Return what the active controller has decided, and what is committed."""
         for node in self._nodes:
             kraft = getattr(node.server, "kraft", None)
             driver = None if kraft is None else kraft.controller
@@ -100,7 +100,7 @@ class PowerLosses:
     def _lost_from(
         self, key: TopicPartition, partition: PartitionImage, image: MetadataImage
     ) -> int | None:
-        """From where on a partition may lose records; None: it loses none."""
+        """Return the first offset that a partition may lose; None if it loses none."""
         candidates = {*partition.isr, *partition.elr} or set(partition.last_known_elr)
         if any(not _is_unnoticed(self._ended, each, image) for each in candidates):
             return None
@@ -115,7 +115,7 @@ class PowerLosses:
 
 
 def _is_unnoticed(epochs: Mapping[int, int], node_id: int, image: MetadataImage) -> bool:
-    """Is the node among these, and has it not registered again since?"""
+    """Return whether the node is among these, and has not registered again since."""
     epoch = epochs.get(node_id)
     registration = image.brokers.get(node_id)
     return epoch is not None and (registration is None or registration.epoch <= epoch)

@@ -2,8 +2,8 @@
 
 They are those of Kafka's RaftEventSimulationTest: one leader an epoch, epochs and high watermarks
 that never go back, logs that agree on everything that is committed, and no committed record that a
-later leader does not have. And who stands for election has asked before whether it would win
-(KIP-996): a voter that was cut off ends no epoch when it comes back.
+later leader does not have. In addition, a candidate has asked before its election whether it would
+win (KIP-996): a voter that was cut off ends no epoch when it comes back.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ class QuorumRules:
 
     @property
     def epochs_led(self) -> int:
-        """How many epochs had a leader."""
+        """Return how many epochs had a leader."""
         return len(self._leaders)
 
     @property
     def committed_end(self) -> int:
-        """The end of what is committed anywhere."""
+        """Return the end of what is committed anywhere."""
         return self._committed_end
 
     def check(self, world: World) -> None:
@@ -94,7 +94,9 @@ class QuorumRules:
             self._compare(node, driver, key)
 
     def _check_candidate(self, node: Node, raft: Raft, key: tuple[int, int]) -> None:
-        """A candidate was Prospective in the event before, and had all promises but the last."""
+        """Check that a candidate was Prospective at the event before, with all promises but the
+        last.
+        """
         role = raft.role
         promises = len(role.granted) if isinstance(role, Prospective) else 0
         before, promised = self._roles.get(key, (Candidate, 0))  # it may begin as one
@@ -120,7 +122,7 @@ class QuorumRules:
             )
 
     def _compare(self, node: Node, driver: RaftDriver, key: tuple[int, int]) -> None:
-        """Everything that this node calls committed is what others committed at its place."""
+        """Check that everything this node calls committed equals what others committed there."""
         log = driver.log
         start = max(self._compared.get(key, 0), log.log.log_start_offset)
         end = min(driver.raft.high_watermark, log.end.offset)
@@ -141,4 +143,4 @@ class QuorumRules:
 
 
 def _ignore(batch: LogBatch) -> None:
-    """Nobody looks at what is in it."""
+    """Ignore the contents."""

@@ -10,13 +10,13 @@ _DASH = 62  # the six bits that Kafka's base64 writes as `-`
 
 
 class Dice(random.Random):
-    """A stream of random numbers of its own for each purpose: a new purpose changes no other."""
+    """A separate stream of random numbers per purpose, so that a new purpose changes no other."""
 
     def __init__(self, seed: int, purpose: str) -> None:
         super().__init__(f"{seed}/{purpose}")
 
     def one_in(self, count: int) -> bool:
-        """True once in `count` times."""
+        """Return True once in `count` times."""
         return self.randrange(count) == 0
 
 
@@ -44,7 +44,7 @@ class SeededSource:
 
 
 def pick(dice: random.Random, weights: dict[str, int]) -> str:
-    """One of the names, as often as its weight says."""
+    """Return one of the names, as often as its weight says."""
     names: list[Any] = list(weights)
     chosen: str = dice.choices(names, list(weights.values()))[0]
     return chosen

@@ -1,15 +1,15 @@
 """Rules about replicated partitions, checked after every event.
 
-    one leader an epoch
-    a leader's high watermark and log start never go back in its epoch
+    one leader per epoch
+    a leader's high watermark and log start never move back in its epoch
     what is below a high watermark is committed: every replica has the same batches there, a new
-    leader has all of them, a replica never cuts them off
+    leader has all of them, a replica never truncates them
     a follower's high watermark is not above what its leaders have committed
-    whoever is in sync or eligible (KIP-966) and runs has all that is committed
-    with too few in sync, nothing of an idempotent producer (acks=all) gets into a leader's log
+    a running replica that is in sync or eligible (KIP-966) has all that is committed
+    with too few in sync, no record of an idempotent producer (acks=all) enters a leader's log
     a topic that flushes with every record has flushed every record, also on followers
 
-Which power failures excuse what is decided elsewhere (`power_losses.py`); `forget` takes it in.
+Which losses power failures excuse is decided elsewhere (`power_losses.py`); `forget` applies it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ READ_COMMITTED = 1
 
 
 class View(NamedTuple):
-    """What a replica was after the event before."""
+    """The state of a replica after the preceding event."""
 
     epoch: int
     is_leader: bool
@@ -46,7 +46,7 @@ class View(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """A batch that is committed."""
+    """A committed batch."""
 
     last_offset: int
     epoch: int
@@ -64,7 +64,7 @@ class CommittedLog:
         """A power failure has taken some of it: high watermarks of before tell nothing."""
 
     def forget(self, offset: int) -> None:
-        """What is not below `offset` may be lost."""
+        """Allow for the loss of everything from `offset` on."""
         if offset < self.end:
             self.was_cut = True
             self.end = offset
@@ -97,12 +97,12 @@ class ReplicationRules:
         """The newest that is committed anywhere, if it is to be compared with what nodes have."""
 
     def committed_end(self, topic_id: bytes, index: int) -> int:
-        """The end of what is committed."""
+        """Return the end of what is committed."""
         found = self._committed.get((topic_id, index))
         return 0 if found is None else found.end
 
     def forget(self, topic_id: bytes, index: int, offset: int) -> None:
-        """Power failures may have taken what is not below `offset`."""
+        """Allow for power failures that may have taken everything from `offset` on."""
         key = (topic_id, index)
         self._log_of(key).forget(offset)
         for place, compared in self._compared.items():
@@ -155,7 +155,7 @@ class ReplicationRules:
                         self._check_replica(node, partition, view, before)
 
     def _take_last_word(self, place: tuple[int, int, PartitionKey], partition: Partition) -> None:
-        """A leader whose disk failed may have committed something in the same turn."""
+        """Record what a leader whose disk failed may have committed in the same turn."""
         before = self._views.pop(place, None)
         if before is not None and before.is_leader:
             committed = self._log_of(place[2])
@@ -250,7 +250,9 @@ class ReplicationRules:
     # ---------------------------------------------------------------- after a change of metadata
 
     def _check_in_sync(self, image: MetadataImage) -> None:
-        """In-sync and eligible replicas have all that is committed, whatever the leader knows."""
+        """Check that in-sync and eligible replicas have all that is committed, whatever the leader
+        knows.
+        """
         for node in self._nodes:
             for partition in _healthy(node):
                 topic = image.topics_by_id.get(partition.topic_id)
@@ -267,7 +269,7 @@ class ReplicationRules:
     def _compare(
         self, name: str, place: tuple[int, int, PartitionKey], partition: Partition, end: int
     ) -> None:
-        """All that this replica has below `end` is what others have at its place."""
+        """Check that all that this replica has below `end` equals what others have there."""
         start = self._compared.get(place, 0)
         if end <= start:
             return
@@ -290,7 +292,7 @@ def _has_enough(partition: Partition) -> bool:
 
 
 def _healthy(node: Node) -> Iterator[Partition]:
-    """The replicas of a node that serves."""
+    """Return the replicas of a node that serves."""
     if node.server is not None and node.state is NodeState.UP and not node.has_failed:
         for partition in node.server.replica_manager.partitions():
             if partition.hosted and not partition.log.is_offline:

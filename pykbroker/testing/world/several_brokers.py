@@ -1,13 +1,13 @@
 """The world of several brokers: topics with replicas, and everything that clients do with them.
 
     1  the nodes elect a controller, register, serve; topics are created
-    2  producers, readers, members of a group, transactional producers, administrators that move
-       replicas and elect leaders work while faults come
+    2  producers, readers, members of a group, transactional producers, and administrators that move
+       replicas and elect leaders work while faults happen
     3  no more faults: all replicas of all partitions get in sync
     4  clients show that everything works, producers end, readers reach the end
-    5  all replicas are equal and have all that was promised; all nodes fail, and it is so again
+    5  all replicas are equal and have all that was promised; all nodes fail, and this still holds
 
-In: a seed, a shape. Out: as of one node.
+In: a seed, a shape. Out: as for one node.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class SeveralBrokers:
     # ---------------------------------------------------------------- the phases
 
     def run(self) -> str:
-        """Live one life; the digest of all that happened."""
+        """Run one life; return the digest of all events."""
         self._begin()
         self._add_clients()
         names = [client.name for client in self._clients()]
@@ -223,7 +223,7 @@ class SeveralBrokers:
         )
 
     def _fail_once_more(self) -> None:
-        """Every node is killed, or loses its power, at once; then all is there again."""
+        """Kill every node, or cut its power, at once; then everything must be there again."""
         is_power = self.dice.one_in(2)
         for node in self.nodes:
             if is_power and self._is_all_flushed(node):
@@ -243,7 +243,7 @@ class SeveralBrokers:
         )
 
     def _committed(self, batch: LogBatch) -> None:
-        """Metadata: the first node has it."""
+        """Return the committed metadata of the first node."""
         self.elections.take(batch)
         for key, offset in self.power.losses().items():
             self._excuse(key, offset)
@@ -300,7 +300,9 @@ class SeveralBrokers:
                 yield partition.topic_partition, partition
 
     def _is_in_sync(self) -> bool:
-        """Has every partition a leader, and is every replica in sync and at its leader's end?"""
+        """Return whether every partition has a leader, and every replica is in sync and at its
+        leader's end.
+        """
         if not self._all_serve():
             return False
         image = max((server.image for server in self._servers()), key=lambda at: at.offset)
@@ -342,7 +344,7 @@ class SeveralBrokers:
     # ---------------------------------------------------------------- the logs
 
     def _check_logs(self) -> None:
-        """Every replica has all that was promised, and all replicas have the same."""
+        """Check that every replica has all that was promised, and that all replicas are equal."""
         self._wait(self._is_in_sync, "replicas do not get in sync at the end", DRAIN_US)
         contents: dict[TopicPartition, dict[int, bytes]] = {}
         for node in self.brokers:

@@ -37,18 +37,18 @@ class Shape(NamedTuple):
 
     @property
     def broker_ids(self) -> range:
-        """The nodes that are brokers."""
+        """Return the nodes that are brokers."""
         return range(1, self.nodes + 1)
 
     @property
     def controller_ids(self) -> range:
-        """The voters."""
+        """Return the voters."""
         if not self.controllers:
             return self.broker_ids
         return range(FIRST_CONTROLLER, FIRST_CONTROLLER + self.controllers)
 
     def properties(self, more: Mapping[str, str]) -> dict[int, dict[str, str]]:
-        """The configuration of each node; `more` goes to all."""
+        """Return the configuration of each node; `more` applies to all."""
         node_ids = sorted({*self.broker_ids, *self.controller_ids})
         return {node_id: {**self._properties(node_id), **more} for node_id in node_ids}
 

@@ -1,8 +1,8 @@
 """The sockets of a simulated network, as the kernel of a machine would keep them.
 
-Reading and writing are those of a non-blocking TCP socket: BlockingIOError where they would have to
-wait, an OSError when the connection is broken, `b""` at the end of the peer's stream. A socket that
-closes with unread bytes resets its connection; bytes that arrive at a closed socket do so, too.
+Reading and writing behave as on a non-blocking TCP socket: BlockingIOError if the call would wait,
+an OSError if the connection is broken, `b""` at the end of the peer's stream. A socket that is
+closed with unread bytes resets its connection, and so do bytes that arrive at a closed socket.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ class NetworkHost:
         self.next_port = 40_000
 
     def take_descriptor(self) -> int:
-        """A number for a new socket."""
+        """Return a number for a new socket."""
         self.next_descriptor += 1
         return self.next_descriptor
 
 
 class Stream:
-    """One direction of a connection: bytes on their way, and those that wait to be read."""
+    """One direction of a connection: bytes in flight, and those that wait to be read."""
 
     __slots__ = (
         "_last_us",
@@ -80,11 +80,11 @@ class Stream:
 
     @property
     def room(self) -> int:
-        """How many bytes a sender may hand over now."""
+        """Return how many bytes a sender may send now."""
         return self.capacity - len(self.unread) - sum(len(at) for at in self.sent if at)
 
     def put(self, payload: bytes | None) -> None:
-        """Send a segment; None ends the stream. Segments arrive in their order."""
+        """Send a segment; None ends the stream. Segments arrive in order."""
         network = self._network
         self.sent.append(payload)
         link = network.link(self.sender.host.address, self.receiver.host.address)
@@ -93,7 +93,7 @@ class Stream:
         network.queue.at(self._last_us, None, self._arrive)
 
     def _arrive(self) -> None:
-        """The oldest segment arrives, or is held back where the link is cut."""
+        """Deliver the oldest segment, or hold it back if the link is cut."""
         network = self._network
         link = network.link(self.sender.host.address, self.receiver.host.address)
         if link.is_cut:
@@ -119,7 +119,7 @@ class Stream:
         receiver.poke_reader()
 
     def _refuse(self) -> None:
-        """The receiver does not know this connection any more: it answers with a reset."""
+        """Respond with a reset, because the receiver no longer knows this connection."""
         network = self._network
         network.carry(
             self.receiver.host.address, self.sender.host.address, self.sender.reset_arrived
@@ -233,33 +233,33 @@ class Endpoint:
 
     @property
     def is_readable(self) -> bool:
-        """Would `recv` return or fail at once?"""
+        """Return whether `recv` would return or fail at once."""
         incoming = self.incoming
         return bool(incoming.unread) or incoming.has_ended or self._failure is not None
 
     @property
     def is_writable(self) -> bool:
-        """Would `send` take bytes or fail at once?"""
+        """Return whether `send` would accept bytes or fail at once."""
         return self._failure is not None or self.outgoing.room > 0
 
     def set_reader(self, ready: Callable[[], None] | None) -> None:
-        """Call `ready` whenever this can be read; None: no more."""
+        """Call `ready` whenever this can be read; None: stop calling."""
         self._reader = ready
         self.poke_reader()
 
     def set_writer(self, ready: Callable[[], None] | None) -> None:
-        """Call `ready` whenever this takes bytes; None: no more."""
+        """Call `ready` whenever this accepts bytes; None: stop calling."""
         self._writer = ready
         self.poke_writer()
 
     def poke_reader(self, delay_us: int = 0) -> None:
-        """Something has changed: see that the reader is called if this can be read."""
+        """Call the reader after a change, if this can be read."""
         if self._reader is not None and self._pending_reader is None and self.is_readable:
             queue = self.network.queue
             self._pending_reader = queue.after(delay_us, self.process, self._call_reader)
 
     def poke_writer(self, delay_us: int = 0) -> None:
-        """Something has changed: see that the writer is called if this takes bytes."""
+        """Call the writer after a change, if this accepts bytes."""
         if self._writer is not None and self._pending_writer is None and self.is_writable:
             queue = self.network.queue
             self._pending_writer = queue.after(delay_us, self.process, self._call_writer)
@@ -280,11 +280,11 @@ class Endpoint:
 
     @property
     def is_established(self) -> bool:
-        """Is the connection usable, as far as this end knows?"""
+        """Return whether the connection is usable, as far as this end knows."""
         return not self.is_closed and not self.has_vanished and self._failure is None
 
     def reset_arrived(self) -> None:
-        """The other end or the network has broken the connection."""
+        """Handle a reset by the other end or the network."""
         if not self.is_established:
             return
         self._failure = (errno.ECONNRESET, "Connection reset by peer")
@@ -293,14 +293,14 @@ class Endpoint:
         self.poke_writer()
 
     def reset_by_kernel(self) -> None:
-        """Break the connection: what is on its way is lost, and the peer learns of it."""
+        """Break the connection: what is in flight is lost, and the peer is notified."""
         self._forget()
         self.outgoing.sent.clear()
         peer = self.outgoing.receiver
         self.network.carry(self.host.address, peer.host.address, peer.reset_arrived)
 
     def break_both(self) -> None:
-        """The network gives the connection up; both ends learn of it at their own time."""
+        """Break the connection; each end notices at its own time."""
         peer = self.outgoing.receiver
         for stream in (self.outgoing, self.incoming):
             stream.sent.clear()
@@ -308,7 +308,7 @@ class Endpoint:
         self.network.carry(self.host.address, peer.host.address, peer.reset_arrived)
 
     def vanish(self) -> None:
-        """The machine lost its power: nobody is told."""
+        """Disappear with the power of the machine: no peer is notified."""
         self.has_vanished = True
         self._forget()
 
@@ -350,11 +350,11 @@ class Port:
 
     @property
     def backlog_is_full(self) -> bool:
-        """Are as many connections waiting as were allowed?"""
+        """Return whether the maximum number of connections is waiting."""
         return len(self._waiting) >= self._backlog
 
     def arrived(self, endpoint: Endpoint) -> None:
-        """A new connection waits to be accepted."""
+        """Queue a new connection to be accepted."""
         self._waiting.append(endpoint)
         self._poke()
 
@@ -382,7 +382,7 @@ class Port:
             self._waiting.popleft().reset_by_kernel()
 
     def set_reader(self, ready: Callable[[], None] | None) -> None:
-        """Call `ready` whenever a connection waits; None: no more."""
+        """Call `ready` whenever a connection waits; None: stop calling."""
         self._reader = ready
         self._poke()
 

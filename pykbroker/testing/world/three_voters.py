@@ -7,7 +7,7 @@ Each node is broker and controller; or some are voters, and the others brokers t
     3  no more faults: there is a leader, every node serves, every node has the same metadata
     4  the metadata has all that was promised
 
-Topics have one replica: what this world looks at is the metadata. In: a seed. Out: as of one node.
+Topics have one replica: this world checks the metadata. In: a seed. Out: as for one node.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class ThreeVoters:
         ]
 
     def run(self) -> str:
-        """Live one life; the digest of all that happened."""
+        """Run one life; return the digest of all events."""
         for node in self.nodes:
             node.start()
         self._wait(self._all_serve, "the nodes do not come up", START_US)
@@ -116,7 +116,7 @@ class ThreeVoters:
         return len(offsets) == 1
 
     def _check_promises(self) -> None:
-        """Every node has every topic and configuration that was promised, and no other."""
+        """Check that every node has every promised topic and configuration, and no other."""
         images = []
         for node in self.nodes:
             server = node.server

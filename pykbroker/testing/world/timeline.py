@@ -28,18 +28,18 @@ class Timeline:
         self.notes = 0
 
     def note(self, who: str, text: str) -> None:
-        """Something that happened, in words that are the same in every run of a seed."""
+        """Record an event, in words that are the same in every run of a seed."""
         self.notes += 1
         line = f"{self._queue.now_us} {who} {text}"
         self._hash.update(line.encode())
         self._lines.append(self._shown(who, text))
 
     def log(self, who: str, text: str) -> None:
-        """A line of the log of a node: shown, not compared."""
+        """Record a line of a node's log: shown, not compared."""
         self._lines.append(self._shown(who, text))
 
     def bytes_arrived(self, sender: str, receiver: str, payload: bytes) -> None:
-        """A segment arrived: compared, not shown."""
+        """Record the arrival of a segment: compared, not shown."""
         line = f"{self._queue.now_us} {sender} {receiver} {crc32(payload)} {len(payload)}"
         self._hash.update(line.encode())
 
@@ -48,16 +48,16 @@ class Timeline:
 
     @property
     def digest(self) -> str:
-        """The hash of all that was noted so far."""
+        """Return the hash of everything noted so far."""
         return self._hash.hexdigest()
 
     def lines(self, most: int = LINES_KEPT) -> list[str]:
-        """The latest lines, oldest first."""
+        """Return the latest lines, oldest first."""
         return list(self._lines)[-most:]
 
 
 class TimelineHandler(logging.Handler):
-    """Puts log records into the timeline, with the name of the process that runs."""
+    """Adds log records to the timeline, with the name of the running process."""
 
     def __init__(self, timeline: Timeline, queue: EventQueue, level: int) -> None:
         super().__init__(level)

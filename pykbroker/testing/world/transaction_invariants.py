@@ -1,7 +1,7 @@
-"""Inspects nodes after every event on behalf of transactions.
+"""Inspects nodes after every event for the sake of transactions.
 
-A rule: a last stable offset never passes an open transaction. And a fault: when a coordinator has
-written, its node crashes at one of the next calls of its disk, at times: between the outcome of a
+A rule: a last stable offset never passes an open transaction. And a fault: sometimes, after a
+coordinator has written, its node crashes at one of its next disk calls: between the outcome of a
 transaction and its markers, between two markers, before the completion.
 """
 
@@ -21,10 +21,10 @@ ONE_IN_CRASHES = 12
 
 
 class LastStableOffsets:
-    """A transaction is open for sure while its producer has not asked for its end, its time is not
-    up, and nobody has asked for its transactional id.
+    """A transaction is certainly open while its producer has not requested its end, it has not
+    timed out, and its transactional id has not been requested again.
 
-    Where the clocks of several nodes differ, its time may be up for the next coordinator.
+    If the clocks of several nodes differ, it may have timed out for the next coordinator.
     """
 
     def __init__(self, nodes: Sequence[Node], ledger: TransactionLedger) -> None:
@@ -52,7 +52,7 @@ class LastStableOffsets:
 
 
 class CrashesBetween:
-    """Inspects nodes after every event on behalf of transactions.
+    """Crashes nodes between the phases of a transaction.
 
     `partitions` is the number of partitions of `__transaction_state`.
     """

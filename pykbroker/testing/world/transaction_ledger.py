@@ -44,7 +44,7 @@ class Outcome(Enum):
 
 @dataclass(slots=True, eq=False)
 class ProducerInstance:
-    """A transactional producer from its InitProducerId until it is gone."""
+    """A transactional producer from its InitProducerId until it ends."""
 
     transactional_id: str
     owner: str
@@ -64,7 +64,7 @@ class ProducerInstance:
 
     @property
     def order(self) -> Order:
-        """A later producer of the same transactional id has a higher one."""
+        """Return a number that is higher for later producers of the same transactional id."""
         return self.producer_id, self.epoch
 
 
@@ -92,7 +92,7 @@ class SentTransaction:
     """The coordinator may have ended it."""
 
     def may_be_over(self, now_us: int) -> bool:
-        """May somebody else than its producer have ended it by now?"""
+        """Return whether it may have been ended by now, other than by its producer."""
         return (
             self.is_contested
             or self.instance.is_contested
@@ -102,7 +102,7 @@ class SentTransaction:
 
     @property
     def is_undecided(self) -> bool:
-        """Has no reader seen how it ended?"""
+        """Return whether no reader has seen its outcome."""
         return not self.shown and not self.passed_over
 
     def __str__(self) -> str:
@@ -114,7 +114,7 @@ class SentTransaction:
 
 
 class Losses(NamedTuple):
-    """What a power failure may take, in the order of the logs that it is in."""
+    """What a power failure may take, in the order of the logs that contain it."""
 
     transactional_ids: frozenset[str]
     """What the coordinator wrote last of these."""
@@ -129,11 +129,11 @@ class Losses(NamedTuple):
 
     @property
     def is_anything_lost(self) -> bool:
-        """Is there something that was not flushed?"""
+        """Return whether anything was not flushed."""
         return bool(self.transactional_ids or self.lost or self.lost_offsets)
 
     def and_also(self, other: Losses) -> Losses:
-        """Both."""
+        """Return the union of both."""
         ends = {
             index: min(self.ends.get(index, end), end)
             for index, end in {**self.ends, **other.ends}.items()
@@ -190,7 +190,7 @@ class TransactionLedger:
     # ---------------------------------------------------------------- producers
 
     def given(self, instance: ProducerInstance) -> None:
-        """InitProducerId has given this producer its id and epoch."""
+        """Record the id and epoch that InitProducerId has assigned to this producer."""
         transactional_id = instance.transactional_id
         if instance not in self.instances:
             self.instances.append(instance)
@@ -203,7 +203,7 @@ class TransactionLedger:
         self.bumped(instance)
 
     def bumped(self, instance: ProducerInstance) -> None:
-        """EndTxn has given this producer its next epoch."""
+        """Record the epoch that EndTxn has assigned to this producer."""
         transactional_id, order = instance.transactional_id, instance.order
         if self._id_of.setdefault(order[0], transactional_id) != transactional_id:
             raise Violation(
@@ -221,33 +221,33 @@ class TransactionLedger:
         self._latest[transactional_id] = max(self._latest.get(transactional_id, order), order)
 
     def asks_for_id(self, transactional_id: str) -> None:
-        """InitProducerId is about to be sent: it may end, at any time, what is open."""
+        """Record that InitProducerId is about to be sent: it may end, at any time, what is open."""
         self._unanswered[transactional_id] = self._unanswered.get(transactional_id, 0) + 1
         for instance in self.instances:
             if instance.transactional_id == transactional_id:
                 instance.is_contested = True
 
     def id_refused(self, transactional_id: str) -> None:
-        """InitProducerId was answered with an error: it has done, by then, what it ever does."""
+        """Record an error response to InitProducerId: it has no effect after that."""
         self._unanswered[transactional_id] -= 1
 
     def nothing_is_late(self, transactional_id: str) -> None:
-        """Requests of before have arrived by now, or never will."""
+        """Record that earlier requests have arrived by now, or never will."""
         self._unanswered[transactional_id] = 0
 
     def is_forgotten(self, transactional_id: str) -> bool:
-        """Has a power failure ever taken what the coordinator knew of it?"""
+        """Return whether a power failure has ever taken the coordinator's state of it."""
         return transactional_id in self._forgotten_up_to
 
     def is_replaced(self, instance: ProducerInstance) -> bool:
-        """Has somebody got a later epoch of its transactional id? Then it must be fenced."""
+        """Return whether its transactional id has a later epoch, so that it must be fenced."""
         latest = self._latest.get(instance.transactional_id, instance.order)
         return not instance.is_excused and instance.order < latest
 
     # ---------------------------------------------------------------- transactions
 
     def begin(self, instance: ProducerInstance, now_us: int) -> SentTransaction:
-        """A producer begins a transaction."""
+        """Begin a transaction of a producer."""
         ends_by_itself_us = now_us + instance.timeout_ms * EARLIEST_TIMEOUT_US
         transaction = SentTransaction(len(self.transactions), instance, ends_by_itself_us)
         transaction.is_excused = transaction.are_offsets_excused = instance.is_excused
@@ -255,13 +255,13 @@ class TransactionLedger:
         return transaction
 
     def attempt(self, transaction: SentTransaction, index: int, identity: bytes) -> None:
-        """A record is about to be sent for the first time."""
+        """Record that a record is about to be sent for the first time."""
         assert identity not in self._transaction_of, "ids are unique"
         transaction.records[identity] = index
         self._transaction_of[identity] = transaction
 
     def acked(self, transaction: SentTransaction, identity: bytes, offset: int) -> None:
-        """A node has acknowledged a record."""
+        """Check that a node has acknowledged a record."""
         index = transaction.records[identity]
         self._know(index, identity, offset)
         if transaction.outcome is Outcome.BEGUN:
@@ -269,27 +269,28 @@ class TransactionLedger:
             self.views[index].open[transaction] = min(first, offset)
 
     def commits_offset(self, transaction: SentTransaction, index: int) -> int:
-        """An offset of the group, never committed before, joins the transaction."""
+        """Add an offset of the group, never committed before, to the transaction."""
         self._offset_ticks += 1
         transaction.offsets[index] = self._offset_ticks
         return self._offset_ticks
 
     def commit_sent(self, transaction: SentTransaction) -> None:
-        """EndTxn is about to be sent, to commit."""
+        """Record that EndTxn is about to be sent, to commit."""
         if transaction.outcome is Outcome.BEGUN:
             transaction.outcome = Outcome.ASKED
         self._close(transaction)
 
     def commit_answered(self, transaction: SentTransaction) -> None:
-        """The commit is done."""
+        """Record that the commit is done."""
         transaction.outcome = Outcome.COMMITTED
         self.commits += 1
         if transaction.passed_over and not transaction.is_excused:
             raise Violation(f"{transaction}: readers have passed over its records")
 
     def aborted(self, transaction: SentTransaction) -> None:
-        """Nobody will ever commit it: an abort is about to be sent, or its only commit was
-        refused, or its producer has vanished before it sent one."""
+        """Record that it will never be committed: an abort is about to be sent, or its only commit
+        was rejected, or its producer has disappeared before sending one.
+        """
         transaction.outcome = Outcome.ABORTED
         self._close(transaction)
         if transaction.shown and not transaction.is_excused:
@@ -300,7 +301,7 @@ class TransactionLedger:
             view.open.pop(transaction, None)
 
     def first_open_offset(self, index: int, now_us: int) -> int | None:
-        """The last stable offset of a partition is not behind this now."""
+        """Return an offset that the last stable offset of a partition does not exceed now."""
         offsets = [
             offset
             for transaction, offset in self.views[index].open.items()
@@ -311,8 +312,9 @@ class TransactionLedger:
     # ---------------------------------------------------------------- readers
 
     def read(self, index: int, start: int, end: int, shown: Mapping[int, bytes]) -> None:
-        """A read_committed reader has read from `start` up to `end`, and was shown these records:
-        offset -> identity."""
+        """Check what a read_committed reader has received from `start` to `end`: offset ->
+        identity.
+        """
         view = self.views[index]
         for offset, identity in shown.items():
             self._know(index, identity, offset)
@@ -365,7 +367,7 @@ class TransactionLedger:
             raise Violation(f"{where}, and was shown {min(transaction.shown)!r} of {transaction}")
 
     def settle(self) -> None:
-        """Readers have read everything, and nothing is open: is each transaction whole?"""
+        """Check that each transaction is whole, once readers have read all and none is open."""
         for transaction in self.transactions:
             if transaction.is_excused:
                 continue
@@ -383,7 +385,7 @@ class TransactionLedger:
     # ---------------------------------------------------------------- committed offsets
 
     def offsets_of(self, transactional_id: str, index: int) -> list[SentTransaction]:
-        """The transactions of an id that commit an offset for a partition, in their order."""
+        """Return the transactions of an id that commit an offset for a partition, in order."""
         return [
             each
             for each in self.transactions
@@ -391,7 +393,7 @@ class TransactionLedger:
         ]
 
     def least_committed(self, transactional_id: str, index: int) -> int:
-        """OffsetFetch, asked now, answers with this or with a later one."""
+        """Return the lowest offset that OffsetFetch may return if it is sent now."""
         found = NOT_COMMITTED
         for transaction in self.offsets_of(transactional_id, index):
             if transaction.outcome is Outcome.COMMITTED and not transaction.are_offsets_excused:
@@ -399,7 +401,7 @@ class TransactionLedger:
         return found
 
     def check_offset(self, transactional_id: str, index: int, least: int, offset: int) -> None:
-        """OffsetFetch was answered with a stable offset; `least`: see there."""
+        """Check an OffsetFetch response with a stable offset; `least`: see `least_committed`."""
         possible = {least}
         for transaction in self.offsets_of(transactional_id, index):
             own = transaction.offsets[index]
@@ -412,8 +414,9 @@ class TransactionLedger:
         self._check_is_possible(transactional_id, index, offset, possible)
 
     def check_last_offset(self, transactional_id: str, index: int, offset: int) -> None:
-        """The same when nothing is open any more and readers have read everything: input offsets
-        and output records agree."""
+        """Check the same when no transaction is open and readers have read everything: input
+        offsets and output records agree.
+        """
         possible = {NOT_COMMITTED}
         for transaction in self.offsets_of(transactional_id, index):
             own = transaction.offsets[index]
@@ -437,7 +440,7 @@ class TransactionLedger:
     # ---------------------------------------------------------------- ends of processes
 
     def clock_jumped(self) -> None:
-        """The coordinator that comes next may take every open transaction for overdue."""
+        """Allow for a next coordinator that considers every open transaction timed out."""
         for transaction in self.transactions:
             transaction.is_contested = True
 

@@ -1,8 +1,8 @@
-"""What a power failure may take from transactions: a look into the logs at that moment.
+"""What a power failure may take from transactions, read from the logs at that moment.
 
-In: a node that is about to lose its power. Out: `Losses`. Only what is behind the recovery point of
-a log, that is, what was not flushed, counts: a record, the marker of its transaction, what the
-coordinator wrote of a transactional id, the offsets of a group.
+In: a node that is about to lose its power. Out: `Losses`. Only what follows the recovery point of a
+log, that is, what was not flushed, counts: a record, the marker of its transaction, what the
+coordinator wrote about a transactional id, the offsets of a group.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _TRANSACTION_CODEC = RecordCodec(TRANSACTION_RECORD_TYPES)
 
 
 def losses_of(server: BrokerServer, topic: str) -> Losses:
-    """What this node may lose of the transactions in `topic`."""
+    """Return what this node may lose of the transactions in `topic`."""
     records, offsets = _Markers(), _Markers()
     forgotten: set[str] = set()
     ends = {}
@@ -55,15 +55,16 @@ def losses_of(server: BrokerServer, topic: str) -> Losses:
 
 
 class _Markers:
-    """Walks logs of transactional batches: what is behind the recovery point, or is ended there,
-    or not at all."""
+    """Walks logs of transactional batches: which follow the recovery point, or end there, or not at
+    all.
+    """
 
     def __init__(self) -> None:
         self.lost: set[Any] = set()
         self.open: set[Any] = set()
 
     def scan(self, log: PartitionLog, name_of: Callable[[Record], object]) -> None:
-        """Take one log in; `name_of` is None for records that do not matter."""
+        """Process one log; `name_of` returns None for records that do not matter."""
         open_of: dict[int, set[object]] = {}
         for header, batch in batches_of(log):
             is_safe = header.last_offset < log.recovery_point
@@ -91,7 +92,7 @@ def _committed_offset(record: Record) -> int | None:
 
 
 def _written_ids(log: PartitionLog) -> Iterator[str]:
-    """The transactional ids in what was not flushed."""
+    """Return the transactional ids in what was not flushed."""
     for header, batch in batches_of(log):
         if header.last_offset < log.recovery_point or header.is_control:
             continue

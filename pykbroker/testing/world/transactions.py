@@ -3,7 +3,7 @@
 In half of the lives that have them, their topic and those of the coordinators are flushed with
 every record: then a power failure excuses nothing.
 
-In: a scenario that adds the clients, tells of processes that end, and drains. Out: `Violation`.
+In: a scenario that adds the clients, reports processes that end, and drains. Out: `Violation`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ ClientT = TypeVar("ClientT", bound=TransactionalClient)
 
 
 class Transactions:
-    """The transactions of a world. `wait(condition, otherwise, limit_us)` lets the world go on."""
+    """The transactions of a world. `wait(condition, otherwise, limit_us)` lets the world run."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class Transactions:
     # ---------------------------------------------------------------- clients
 
     def add_clients(self, scale: int) -> None:
-        """One or two transactional ids, one of them with two clients at times."""
+        """Add one or two transactional ids, sometimes with two clients for one of them."""
         dice = self._world.dice("transactions")
         names = [f"copier-{number}" for number in range(dice.randint(1, 2))]
         for name in names:
@@ -86,14 +86,14 @@ class Transactions:
             self.readers.append(self._make(CommittedReader, f"committed-{number}"))
 
     def add_faults(self, faults: Faults) -> None:
-        """In lives that have crashes, some come between the phases of a transaction."""
+        """Add crashes between the phases of a transaction, in lives that have crashes."""
         if "crash" in faults.weights:
             self._world.invariants.append(
                 CrashesBetween(self._world, self._nodes, faults, STATE_PARTITIONS)
             )
 
     def clients(self) -> list[Client]:
-        """All that were added."""
+        """Return all clients that were added."""
         return [*self.transactors, *self.readers]
 
     def _add_transactor(self, name: str, transactional_id: str, count: int) -> Transactor:
@@ -114,11 +114,11 @@ class Transactions:
     # ---------------------------------------------------------------- ends of processes
 
     def node_is_up(self, node: Node) -> None:
-        """Its logs are loaded: what may be lost is found in them from now on."""
+        """Record that its logs are loaded: what may be lost is read from them from now on."""
         self._losses.pop(node.node_id, None)
 
     def process_ended(self, node: Node, *, is_power: bool) -> None:
-        """Before the process is gone."""
+        """Record the state before the process is gone."""
         clock = node.machine.clock
         if clock.offset_us:
             self.ledger.clock_jumped()
@@ -137,7 +137,9 @@ class Transactions:
     # ---------------------------------------------------------------- the end
 
     def drain(self) -> None:
-        """Transactors end by themselves; no transaction stays open; all is read and compared."""
+        """Let transactors finish; check that no transaction stays open; read and compare
+        everything.
+        """
         operator = None
         if self.ledger.may_hang:
             operator = self._start(HangingAborter, "operator-of-transactions")
@@ -152,7 +154,7 @@ class Transactions:
             self._wait(lambda: operator.is_done, "an operator gets no answer", DRAIN_US)
 
     def check_again(self) -> None:
-        """After another start: everything is read once more from its beginning."""
+        """Read everything once more from its beginning, after another start."""
         self.readers.append(self._start(CommittedReader, "late"))
         self._check("second audit")
         self.stop()
@@ -200,7 +202,7 @@ class Transactions:
 
 
 class TransactionSetUp(TransactionalClient):
-    """Creates the topics before the faults begin, by way of an administrator."""
+    """Creates the topics before the faults begin, through an administrator."""
 
     def __init__(
         self,
@@ -223,7 +225,7 @@ class TransactionSetUp(TransactionalClient):
         """The finalised transaction.version."""
 
     async def script(self) -> None:
-        """Create, alter, look."""
+        """Create, alter, and describe the topics."""
         configs = {"segment.ms": "700", **self._configs}
         await self._administrator.create(TOPIC, self.topic.partitions, self.topic.rules, configs)
         await self._administrator.learn_ids()

@@ -21,11 +21,11 @@ MOST_EVENTS_AT_ONE_TIME = 200_000
 
 
 class Livelock(AssertionError):
-    """The world runs events without end, and time does not pass."""
+    """The world runs events without end, and time does not advance."""
 
 
 class Process:
-    """One run of a program on a machine: it ends once, and nothing of it happens afterwards."""
+    """One run of a program on a machine: it ends once, and none of its events run afterwards."""
 
     __slots__ = ("is_alive", "name", "paused_until_us")
 
@@ -39,7 +39,7 @@ class Process:
 
 
 class Event:
-    """A call to come; `cancel` makes it a call that never comes (a `Timer`)."""
+    """A future call; `cancel` prevents it (a `Timer`)."""
 
     __slots__ = ("arguments", "callback", "due_us", "is_cancelled", "process")
 
@@ -62,7 +62,7 @@ class Event:
 
 
 class EventQueue:
-    """All that is still to happen; see the module's text."""
+    """All future events; see the module."""
 
     __slots__ = ("_at_this_time", "_heap", "_sequence", "current", "events", "now_us")
 
@@ -129,7 +129,7 @@ class EventQueue:
             raise Livelock(f"{self._at_this_time} events at {self.now_us} us")
 
     def next_due_us(self) -> int | None:
-        """When the next event is due; None: there is none."""
+        """Return when the next event is due; None if there is none."""
         while self._heap:
             due_us, _, event = self._heap[0]
             if not event.is_cancelled and (event.process is None or event.process.is_alive):
@@ -167,7 +167,7 @@ class VirtualScheduler:
 
 
 class MachineClock:
-    """The wall clock of a machine: wrong by `offset_us`, which jumps when somebody sets it."""
+    """The wall clock of a machine: wrong by `offset_us`, which changes when the clock is set."""
 
     __slots__ = ("_latest_us", "_queue", "offset_us", "rate_ppm")
 
@@ -179,32 +179,32 @@ class MachineClock:
         """How much faster than the world this machine's clocks run, in millionths."""
 
     def elapsed_us(self) -> int:
-        """Microseconds since the start of the world, as this machine counts them."""
+        """Return the microseconds since the start of the world, as this machine counts them."""
         now_us = self._queue.now_us
         return now_us + now_us * self.rate_ppm // 1_000_000
 
     def wall_us(self) -> int:
-        """The wall clock, in microseconds since the epoch."""
+        """Return the wall clock, in microseconds since the epoch."""
         return EPOCH_MS * 1000 + self.elapsed_us() + self.offset_us
 
     def jump(self, by_us: int) -> None:
-        """Somebody sets the clock."""
+        """Set the clock."""
         self._latest_us = self.latest_us()
         self.offset_us += by_us
 
     def latest_us(self) -> int:
-        """The latest time that the wall clock has ever shown."""
+        """Return the latest time that the wall clock has ever shown."""
         return max(self._latest_us, self.wall_us())
 
     def latest_ms(self) -> int:
-        """The same in milliseconds."""
+        """Return the same in milliseconds."""
         return self.latest_us() // 1000
 
 
 class VirtualClock:
     """The clocks of one process (`environment/clock.py`).
 
-    `now_ms` starts at what the wall clock said when the process started and ignores its jumps.
+    `now_ms` starts at the wall clock's value at the start of the process, and ignores its jumps.
     """
 
     __slots__ = ("_base_us", "_machine")
@@ -226,7 +226,7 @@ class VirtualClock:
         return self._machine.elapsed_us() * 1000
 
     def real_us(self, delay_ms: float) -> int:
-        """How long `delay_ms` of this clock takes in the world, rounded up."""
+        """Return how long `delay_ms` of this clock takes in the world, rounded up."""
         delay_us = round(delay_ms * 1000)
         rate = 1_000_000 + self._machine.rate_ppm
         return -(-delay_us * 1_000_000 // rate)

@@ -2,8 +2,8 @@
 
 State: the event queue, the machines, the invariants, what has failed.
 In: a scenario adds nodes, clients and invariants, and calls `run_for` and `run_until`.
-Out: `Violation` when an invariant does not hold, a client saw what must not be, or a bug of a node
-came to light: an exception that reached the event loop, an ERROR that no fault explains.
+Out: `Violation` when an invariant does not hold, a client saw an invalid result, or a node showed a
+bug: an exception that reached the event loop, or an ERROR that no fault explains.
 Invariant: everything that happens depends on the seed alone. `timeline.digest` proves it.
 """
 
@@ -23,7 +23,7 @@ from pykbroker.testing.world.virtual_time import EventQueue, Process
 
 
 class Violation(AssertionError):
-    """Something happened that must never happen; the text says what."""
+    """Something happened that must never happen; the text describes it."""
 
 
 class Invariant(Protocol):
@@ -51,22 +51,22 @@ class World:
         self._failure: BaseException | None = None
 
     def dice(self, purpose: str) -> Dice:
-        """A stream of random numbers for one purpose."""
+        """Return a stream of random numbers for one purpose."""
         return Dice(self.seed, purpose)
 
     def add_machine(self, address: str) -> Machine:
-        """A machine joins the network."""
+        """Add a machine to the network."""
         machine = Machine(self.seed, self.queue, self.network, address)
         self.machines[address] = machine
         return machine
 
     def fail(self, failure: BaseException) -> None:
-        """Stop the world after this event: `failure` must not have happened."""
+        """Stop the world after this event, with `failure`."""
         if self._failure is None:
             self._failure = failure
 
     def is_calm(self, for_us: int = 0) -> bool:
-        """Are the faults over, and for so long?"""
+        """Return whether the faults have been over for this long."""
         return self.calm_since_us is not None and self.now_us - self.calm_since_us >= for_us
 
     # ---------------------------------------------------------------- running
@@ -77,11 +77,11 @@ class World:
         return self.queue.now_us
 
     def after(self, delay_us: int, callback: Callable[..., object], *arguments: object) -> None:
-        """Have the world itself do something later."""
+        """Schedule a call of the world itself."""
         self.queue.after(delay_us, None, callback, *arguments)
 
     def step(self) -> bool:
-        """One event, and the invariants after it; False when nothing is left to happen."""
+        """Run one event, and check the invariants after it; return False if no event is left."""
         try:
             if not self.queue.step():
                 return False
@@ -97,12 +97,14 @@ class World:
         return True
 
     def run_for(self, duration_us: int) -> None:
-        """Let `duration_us` pass."""
+        """Run for `duration_us`."""
         end_us = self.queue.now_us + duration_us
         self.run_until(lambda: False, end_us)
 
     def run_until(self, condition: Callable[[], bool], end_us: int) -> bool:
-        """Run until `condition` holds after an event, or the time is `end_us`; does it hold?"""
+        """Run until `condition` holds after an event, or the time is `end_us`; return whether it
+        holds.
+        """
         while True:
             if condition():
                 return True
@@ -117,7 +119,7 @@ class World:
 
     @contextmanager
     def logs_captured(self, level: int = logging.WARNING) -> Iterator[None]:
-        """Log lines of nodes go into the timeline, and nowhere else."""
+        """Redirect the log lines of nodes to the timeline only."""
         logger = logging.getLogger("pykbroker")
         before = logger.level, logger.propagate, logger.handlers[:]
         logger.handlers[:] = [TimelineHandler(self.timeline, self.queue, level)]
