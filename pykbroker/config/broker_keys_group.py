@@ -29,12 +29,14 @@ KEYS: Final = (
         "How long an empty classic group waits for more members before its first rebalance."
     ),
     Key("group.min.session.timeout.ms", INT, 6000).honoured(
-        "Shortest session timeout that a member of a classic group may ask for."
+        "Shortest session timeout that a member of a classic group may request."
     ),
     Key("group.max.session.timeout.ms", INT, 1800000).honoured(
-        "Longest session timeout that a member of a classic group may ask for."
+        "Longest session timeout that a member of a classic group may request."
     ),
-    Key("group.max.size", INT, INT_MAX, at_least(1)).honoured("Most members of one classic group."),
+    Key("group.max.size", INT, INT_MAX, at_least(1)).honoured(
+        "Maximum number of members in a classic group."
+    ),
     Key(
         "group.coordinator.rebalance.protocols",
         LIST,
@@ -74,13 +76,13 @@ KEYS: Final = (
         "How long an offset commit waits for its replicas."
     ),
     Key("offsets.load.buffer.size", INT, 5242880, at_least(1), HIGH).honoured(
-        "Bytes read at once while offsets are loaded."
+        "Bytes read at a time while offsets are loaded."
     ),
     Key("offsets.retention.minutes", INT, 10080, at_least(1), HIGH).honoured(
         "How long offsets outlive the last member of their group."
     ),
     Key("offsets.retention.check.interval.ms", LONG, 600000, at_least(1), HIGH).honoured(
-        "How often expired offsets are looked for."
+        "How often offsets are checked for expiration."
     ),
     Key("offsets.topic.num.partitions", INT, 50, at_least(1), HIGH).honoured(
         "Partitions of __consumer_offsets. Must not change after it was created."

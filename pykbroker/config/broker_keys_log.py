@@ -32,7 +32,7 @@ KEYS: Final = (
         "Directories in which no new partition is placed.", "cordoned directories are not built yet"
     ),
     Key("log.dir.failure.timeout.ms", LONG, 30000, at_least(1), LOW).accepted(
-        "How long a broker that cannot report a failed directory goes on before it stops.",
+        "How long a broker that cannot report a failed directory keeps running before it stops.",
         "every heartbeat reports a failed directory until the controller knows of it",
     ),
     Key("num.recovery.threads.per.data.dir", INT, 2, at_least(1), HIGH, CLUSTER_WIDE).honoured(
@@ -69,7 +69,7 @@ KEYS: Final = (
         "key retention.bytes)."
     ),
     Key("log.retention.check.interval.ms", LONG, 300000, at_least(1)).honoured(
-        "How often segments are looked at for deletion."
+        "How often segments are checked for deletion."
     ),
     Key("log.initial.task.delay.ms", LONG, 30000, at_least(0), LOW, internal=True).honoured(
         "How long after the start retention, flushing and checkpoints begin."
@@ -87,7 +87,7 @@ KEYS: Final = (
         "Bytes of records per index entry (topic key index.interval.bytes)."
     ),
     Key("log.preallocate", BOOLEAN, False, mode=CLUSTER_WIDE).honoured(
-        "Whether the file of a new segment is made at its full size (topic key preallocate)."
+        "Whether the file of a new segment is created at its full size (topic key preallocate)."
     ),
     Key("log.flush.interval.messages", LONG, LONG_MAX, at_least(1), HIGH, CLUSTER_WIDE).honoured(
         "Records after which a log is forced to disk (topic key flush.messages)."
@@ -96,7 +96,7 @@ KEYS: Final = (
         "A log with unwritten records is forced to disk after this time (topic key flush.ms)."
     ),
     Key("log.flush.scheduler.interval.ms", LONG, LONG_MAX, importance=HIGH).honoured(
-        "How often logs are looked at for flushing."
+        "How often logs are checked for flushing."
     ),
     Key("log.flush.offset.checkpoint.interval.ms", INT, 60000, at_least(0), HIGH).honoured(
         "How often recovery points are written to their checkpoint file."
@@ -126,7 +126,7 @@ KEYS: Final = (
     ),
     Key("log.cleaner.enable", BOOLEAN, True).honoured("Whether compaction runs at all."),
     Key("log.cleaner.threads", INT, 1, at_least(0), mode=CLUSTER_WIDE).honoured(
-        "So many logs are compacted at once, each by a process; 0 switches it off."
+        "Logs compacted at once, each by a process; 0 disables compaction."
     ),
     Key("log.cleaner.backoff.ms", LONG, 15000, at_least(0), mode=CLUSTER_WIDE).honoured(
         "Pause of the cleaner when there is nothing to compact."
@@ -143,7 +143,7 @@ KEYS: Final = (
     ),
     Key(
         "log.cleaner.io.max.bytes.per.second", DOUBLE, sys.float_info.max, mode=CLUSTER_WIDE
-    ).honoured("Most bytes per second that compaction reads and writes; 0: it pauses."),
+    ).honoured("Maximum bytes per second that compaction reads and writes; 0 pauses it."),
     Key("log.cleaner.delete.retention.ms", LONG, 86400000, at_least(0), mode=CLUSTER_WIDE).honoured(
         "How long tombstones and markers stay readable after compaction (topic key "
         "delete.retention.ms)."
@@ -165,5 +165,5 @@ KEYS: Final = (
     ),
     Key(
         "producer.id.expiration.check.interval.ms", INT, 600000, at_least(1), LOW, internal=True
-    ).honoured("How often idle producers are looked for."),
+    ).honoured("How often producers are checked for expiration."),
 )

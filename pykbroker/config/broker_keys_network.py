@@ -24,7 +24,7 @@ KEYS: Final = (
         "every interface, port 0 any free port."
     ),
     Key("advertised.listeners", LIST, None, list_of(empty=False), HIGH).honoured(
-        "What clients are told to connect to, when that is not what listeners says."
+        "Addresses that clients connect to, if they differ from listeners."
     ),
     Key(
         "listener.security.protocol.map",
@@ -85,7 +85,7 @@ KEYS: Final = (
         "Limits for single addresses: host:count, comma separated."
     ),
     Key("max.connection.creation.rate", INT, INT_MAX, at_least(0), mode=CLUSTER_WIDE).refused(
-        "Most connections per second that are accepted.",
+        "Maximum number of connections accepted per second.",
         "the rate of new connections is not limited yet",
     ),
     Key("connections.max.idle.ms", LONG, 600000).honoured(

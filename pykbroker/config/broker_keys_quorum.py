@@ -14,7 +14,7 @@ KEYS: Final = (
         "The voters, id@host:port, of a quorum whose voters never change."
     ),
     Key("controller.quorum.bootstrap.servers", LIST, (), quorum_bootstrap_servers(), HIGH).honoured(
-        "Where some voters are found, host:port."
+        "Addresses of some voters, host:port."
     ),
     Key("controller.quorum.auto.join.enable", BOOLEAN, False, importance=LOW).refused(
         "Whether this node adds itself to the voters.", QUORUM
@@ -36,20 +36,20 @@ KEYS: Final = (
         "How long requests within the quorum may take."
     ),
     Key("controller.quorum.retry.backoff.ms", INT, 20, at_least(0), LOW).honoured(
-        "Pause before such a request is sent again."
+        "Pause before a request within the quorum is sent again."
     ),
     Key("controller.quorum.fetch.max.bytes", INT, 1048576, at_least(1), LOW).honoured(
-        "Most bytes of the metadata log in one fetch of a follower."
+        "Maximum bytes of the metadata log in one fetch of a follower."
     ),
     Key("controller.quorum.fetch.snapshot.max.bytes", INT, 1048576, at_least(1), LOW).honoured(
-        "Most bytes of a metadata snapshot in one fetch of a follower."
+        "Maximum bytes of a metadata snapshot in one fetch of a follower."
     ),
     Key("controller.quota.window.num", INT, 11, at_least(1), LOW).accepted(
         "Windows in which changes of metadata are counted against quotas.",
         "no controller quota can be set yet",
     ),
     Key("controller.quota.window.size.seconds", INT, 1, at_least(1), LOW).accepted(
-        "Length of such a window.", "no controller quota can be set yet"
+        "Length of one quota window.", "no controller quota can be set yet"
     ),
     Key("controller.socket.timeout.ms", INT, 30000).accepted(
         "Timeout of the connection from a broker to the controller.",
@@ -63,7 +63,7 @@ KEYS: Final = (
     Key(
         "controller.performance.sample.period.ms", LONG, 60000, at_least(100), internal=True
     ).refused(
-        "How often times of controller events are summed up in the log.",
+        "How often durations of controller events are summarised in the log.",
         "events of the controller are not timed",
     ),
     Key("metadata.log.dir", STRING, None, importance=HIGH).honoured(
@@ -77,9 +77,9 @@ KEYS: Final = (
     ),
     Key(
         "metadata.log.max.record.bytes.between.snapshots", LONG, 20971520, at_least(1), HIGH
-    ).honoured("New bytes in the metadata log after which a snapshot is made."),
+    ).honoured("New bytes in the metadata log after which a snapshot is created."),
     Key("metadata.log.max.snapshot.interval.ms", LONG, 3600000, at_least(0), HIGH).honoured(
-        "Time after which a snapshot is made when there are new records; 0 switches it off."
+        "Time after which a snapshot is created if there are new records; 0 disables it."
     ),
     Key("metadata.max.retention.bytes", LONG, 104857600, importance=HIGH).honoured(
         "Size of metadata log and snapshots beyond which old ones are deleted."
@@ -88,7 +88,7 @@ KEYS: Final = (
         "Age beyond which segments and snapshots of the metadata log are deleted."
     ),
     Key("metadata.max.idle.interval.ms", INT, 500, at_least(0), LOW).honoured(
-        "How often the active controller writes a no-op record when nothing happens; 0 is never."
+        "How often the active controller writes a no-op record when nothing happens; 0 means never."
     ),
     Key("internal.metadata.log.segment.bytes", INT, None, importance=LOW, internal=True).refused(
         "Segment size of the metadata log for tests of Kafka itself.",

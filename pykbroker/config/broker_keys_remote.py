@@ -64,7 +64,7 @@ KEYS: Final = (
         "Windows in which copying is counted.", TIERED
     ),
     Key("remote.log.manager.copy.quota.window.size.seconds", INT, 1, at_least(1)).unused(
-        "Length of such a window.", TIERED
+        "Length of one quota window.", TIERED
     ),
     Key(
         "remote.log.manager.expiration.thread.pool.size", INT, 10, at_least(1), mode=CLUSTER_WIDE
@@ -80,7 +80,7 @@ KEYS: Final = (
         "Windows in which reading is counted.", TIERED
     ),
     Key("remote.log.manager.fetch.quota.window.size.seconds", INT, 1, at_least(1)).unused(
-        "Length of such a window.", TIERED
+        "Length of one quota window.", TIERED
     ),
     Key(
         "remote.log.manager.follower.thread.pool.size", INT, 2, at_least(1), mode=CLUSTER_WIDE

@@ -27,13 +27,13 @@ KEYS: Final = (
         "Pause of a follower after a failed fetch."
     ),
     Key("replica.fetch.max.bytes", INT, 1048576, at_least(0)).honoured(
-        "Bytes per partition that a follower asks for."
+        "Bytes per partition that a follower requests."
     ),
     Key("replica.fetch.min.bytes", INT, 1, importance=HIGH).honoured(
         "Bytes that a follower's fetch waits for."
     ),
     Key("replica.fetch.response.max.bytes", INT, 10485760, at_least(0)).honoured(
-        "Bytes that a follower asks for in all."
+        "Bytes that a follower requests in total."
     ),
     Key("replica.fetch.wait.max.ms", INT, 500, importance=HIGH).honoured(
         "Longest wait of a follower's fetch."
@@ -69,19 +69,19 @@ KEYS: Final = (
         "Windows in which replication is counted against its quota.", QUOTA
     ),
     Key("replication.quota.window.size.seconds", INT, 1, at_least(1), LOW).unused(
-        "Length of such a window.", QUOTA
+        "Length of one quota window.", QUOTA
     ),
     Key("alter.log.dirs.replication.quota.window.num", INT, 11, at_least(1), LOW).unused(
         "Windows in which moves between directories are counted.", QUOTA
     ),
     Key("alter.log.dirs.replication.quota.window.size.seconds", INT, 1, at_least(1), LOW).unused(
-        "Length of such a window.", QUOTA
+        "Length of one quota window.", QUOTA
     ),
     Key("quota.window.num", INT, 11, at_least(1), LOW).unused(
         "Windows in which clients are counted against their quotas.", QUOTA
     ),
     Key("quota.window.size.seconds", INT, 1, at_least(1), LOW).unused(
-        "Length of such a window.", QUOTA
+        "Length of one quota window.", QUOTA
     ),
     Key("client.quota.callback.class", CLASS, None, importance=LOW).refused(
         "Java class that computes quotas.", QUOTA

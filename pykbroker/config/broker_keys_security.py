@@ -36,7 +36,7 @@ KEYS: Final = (
         "org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuilder",
         mode=PER_BROKER,
     ).refused(
-        "Java class that makes a principal of a connection.",
+        "Java class that determines the principal of a connection.",
         "plug-ins written in Java cannot run in this broker",
     ),
     Key("security.providers", STRING, None, importance=LOW).refused(

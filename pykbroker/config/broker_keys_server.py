@@ -37,7 +37,7 @@ KEYS: Final = (
         list_of("broker", "controller", empty=False),
         HIGH,
         required=True,
-    ).honoured("What this process is: broker, controller or both."),
+    ).honoured("The roles of this process: broker, controller or both."),
     Key("broker.rack", STRING, None).honoured(
         "The rack or zone of this broker, shown in metadata and used to spread replicas."
     ),
@@ -55,19 +55,19 @@ KEYS: Final = (
         "a stopping broker always moves its leaders away first",
     ),
     Key("auto.create.topics.enable", BOOLEAN, True, importance=HIGH).honoured(
-        "Whether asking for an unknown topic creates it."
+        "Whether a request for an unknown topic creates it."
     ),
     Key("delete.topic.enable", BOOLEAN, True, importance=HIGH).honoured(
         "Whether topics may be deleted; if not, DeleteTopics is refused."
     ),
     Key("num.partitions", INT, 1, at_least(1)).honoured(
-        "Partitions of a topic whose creator does not give a number."
+        "Partitions of a topic that is created without a number."
     ),
     Key("default.replication.factor", INT, 1).honoured(
-        "Replicas of a topic whose creator does not give a number."
+        "Replicas of a topic that is created without a number."
     ),
     Key("min.insync.replicas", INT, 1, at_least(1), HIGH, CLUSTER_WIDE).honoured(
-        "In-sync replicas that must hold a record before acks=all is answered."
+        "In-sync replicas that must hold a record before a request with acks=all succeeds."
     ),
     Key(
         "unclean.leader.election.enable", BOOLEAN, False, importance=HIGH, mode=CLUSTER_WIDE
@@ -110,13 +110,13 @@ KEYS: Final = (
         "Largest single record after decompression that is accepted (topic key of the same name)."
     ),
     Key("fetch.max.bytes", INT, 57671680, at_least(1024)).honoured(
-        "Most bytes that one fetch answer carries, whatever the client asks for."
+        "Maximum size of one fetch response, whatever the client requests."
     ),
     Key("max.incremental.fetch.session.cache.slots", INT, 1000, at_least(0)).honoured(
-        "Fetch sessions that are kept at once; split over eight shards, so below 8 there are none."
+        "Fetch sessions cached at once; split over eight shards, so below 8 there are none."
     ),
     Key("max.request.partition.size.limit", INT, 2000, at_least(1)).honoured(
-        "Most partitions that one DescribeTopicPartitions answer lists."
+        "Maximum number of partitions in one DescribeTopicPartitions response."
     ),
     Key(
         "compression.type",
@@ -187,7 +187,7 @@ KEYS: Final = (
         "Largest metrics report that clients may push.", "client telemetry is not built yet"
     ),
     Key("server.max.startup.time.ms", LONG, LONG_MAX, at_least(0), internal=True).refused(
-        "Time after which a start that has not finished is given up.", "a start is not timed"
+        "Maximum duration of a startup.", "a start is not timed"
     ),
     Key("unstable.api.versions.enable", BOOLEAN, False, importance=HIGH, internal=True).refused(
         "Offers API versions that are not final.", "versions that are not final are never offered"

@@ -23,10 +23,10 @@ KEYS: Final = (
         "Segment size of __transaction_state, when it is created."
     ),
     Key("transaction.state.log.load.buffer.size", INT, 5242880, at_least(1), HIGH).honoured(
-        "Bytes read at once while transactions are loaded."
+        "Bytes read at a time while transactions are loaded."
     ),
     Key("transaction.max.timeout.ms", INT, 900000, at_least(1), HIGH).honoured(
-        "Longest transaction timeout that a producer may ask for."
+        "Longest transaction timeout that a producer may request."
     ),
     Key(
         "transaction.abort.timed.out.transaction.cleanup.interval.ms", INT, 10000, at_least(1), LOW
@@ -51,6 +51,6 @@ KEYS: Final = (
         "Pause before the partitions of a batch are added to its transaction again."
     ),
     Key("add.partitions.to.txn.retry.backoff.max.ms", INT, 100, at_least(0), HIGH).honoured(
-        "Longest time for which adding them is tried again."
+        "Longest time for which adding partitions to a transaction is retried."
     ),
 )

@@ -91,10 +91,10 @@ TOPIC_KEYS: Final = key_table(
             "A record stays uncompacted for at least this long."
         ),
         Key("min.insync.replicas", INT, 1, at_least(1)).honoured(
-            "In-sync replicas that must hold a record before acks=all is answered."
+            "In-sync replicas that must hold a record before a request with acks=all succeeds."
         ),
         Key("preallocate", BOOLEAN, False).honoured(
-            "Whether the file of a new segment is made at its full size."
+            "Whether the file of a new segment is created at its full size."
         ),
         Key("retention.bytes", LONG, -1).honoured(
             "A partition larger than this loses its oldest segments; -1 is no limit."

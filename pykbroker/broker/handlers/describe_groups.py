@@ -4,7 +4,7 @@ Behaviour: groups in the requested order, each once (Kafka answers duplicates tw
 have megabytes). During a rebalance the protocol and the members' metadata
 are empty and the members keep their last assignment. A group that does not exist is Dead.
 Versions: 0-6. 3+ authorized operations; 4+ group.instance.id; 6+ GROUP_ID_NOT_FOUND and a message.
-Not done: authorization; the authorized operations are all there are for groups.
+Not done: authorization; the authorized operations are all those of groups.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ Authorized operations are returned for all topics except unknown ids.
 
 Versions: 0-13. 4+ auto-creation can be refused; 5+ offline replicas; 7+ leader epochs; 8+
 authorized operations; 10+ topic ids; 13+ an error of the whole answer.
-Not done: authorization: everybody sees all there is.
+Not done: authorization: every client sees all topics.
 """
 
 from __future__ import annotations
