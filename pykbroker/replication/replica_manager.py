@@ -390,11 +390,14 @@ class ReplicaManager:
         if partition is None or not partition.is_leader:
             return
         replica_id = params.replica_id
+        follower = partition.followers.get(replica_id)
+        if follower is None:
+            return  # it was reassigned between the slices of a long read
         effects = partition.on_follower_fetch(
             replica_id, params.replica_epoch, asked.fetch_offset, asked.log_start_offset, now_ms
         )
         if session is not None:
-            session.noted(asked, partition.followers[replica_id])
+            session.noted(asked, follower)
         if effects:
             self._carry_out(partition, effects, now_ms)
 

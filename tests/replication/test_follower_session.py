@@ -14,6 +14,9 @@ from pykbroker.protocol.messages.fetch_request import (
     ForgottenTopic,
     ReplicaState,
 )
+from pykbroker.replication.fetch_reader import read_all_partitions
+from pykbroker.replication.fetch_request import FetchParams
+from pykbroker.replication.fetch_request import FetchPartition as Asked
 from pykbroker.replication.partition import Partition
 from tests.broker.handlers.data_plane import Broker, Call
 from tests.broker.handlers.test_fetch import entries, fetch, only, values
@@ -269,6 +272,21 @@ def test_a_broker_of_an_earlier_life_is_refused_everything(follower: Follower) -
     follower.broker.node.register(2, epoch=11)
     refused = dict.fromkeys(range(PARTITIONS), ErrorCode.NOT_LEADER_OR_FOLLOWER)
     assert codes(follower.fetch()) == refused
+
+
+def test_a_follower_whose_replica_is_moved_while_it_is_read_makes_no_progress(
+    follower: Follower,
+) -> None:
+    node, partition = follower.broker.node, follower.partition(0)
+    session = node.manager.follower_session()
+    asked = Asked("t", topic_id_of(7), 0, 0, 1 << 20, current_leader_epoch=0)
+    session.ask(asked)
+    params = FetchParams(replica_id=2, replica_epoch=10)
+    result = read_all_partitions(node.manager, params, [asked])
+    node.apply(changed(replicas=[1], isr=[1]))
+    node.manager.note_follower_fetch(params, result, node.now_ms, session)
+    assert partition.followers == {}
+    assert list(session.dirty) == [asked]
 
 
 def test_a_consumer_may_use_the_session_and_makes_no_progress(follower: Follower) -> None:
