@@ -85,9 +85,13 @@ class Deferred:
         """
         if not self.done:
             yield self
-        if isinstance(self.value, BaseException):
-            raise self.value
-        return self.value
+        value = self.value
+        if isinstance(value, BaseException):
+            try:
+                raise value
+            finally:
+                del self, value  # the traceback holds this frame: no cycle through it
+        return value
 
 
 def resolved(value: Any) -> Deferred:

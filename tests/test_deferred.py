@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from weakref import ref
+
 import pytest
 
 from pykbroker.deferred import (
@@ -125,6 +130,39 @@ def test_a_failure_is_raised_at_the_await_and_is_the_value_of_the_task() -> None
     failure = OSError("gone")
     missing.resolve(failure)
     assert seen == [failure]
+
+
+@contextmanager
+def without_collector() -> Iterator[None]:
+    """Cyclic garbage stays."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+class Gone(Exception):
+    """A failure that weak references may follow."""
+
+
+def test_a_failure_that_was_awaited_is_in_no_cycle() -> None:
+    async def failing() -> None:
+        await resolved(Gone())
+
+    freed: list[ref[Gone]] = []
+
+    async def work() -> None:
+        try:
+            await failing()
+        except Gone as failure:
+            freed.append(ref(failure))
+
+    with without_collector():
+        spawn(work())
+        assert [at() for at in freed] == [None]
 
 
 def test_a_failure_without_a_listener_is_logged(caplog: pytest.LogCaptureFixture) -> None:

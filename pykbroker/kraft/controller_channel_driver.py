@@ -211,7 +211,7 @@ async def refusal_as_value(coroutine: Coroutine[Any, Any, Any]) -> Any:
     try:
         return await coroutine
     except KafkaError as refusal:
-        return refusal
+        return refusal.with_traceback(None)  # it has frames that have the refusal: a cycle
 
 
 async def value_of(deferred: Deferred) -> Any:
@@ -219,7 +219,7 @@ async def value_of(deferred: Deferred) -> Any:
     try:
         return await deferred
     except KafkaError as refusal:
-        return refusal
+        return refusal.with_traceback(None)  # it has frames that have the refusal: a cycle
 
 
 def is_retriable(outcome: Any) -> bool:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from typing import Any
+from weakref import ref
 
 import pytest
 
-from pykbroker.deferred import Deferred, resolved
+from pykbroker.deferred import Deferred, resolved, spawn
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.controller_channel_driver import (
     RETRY_MS,
     Caller,
     ControllerChannel,
     make_envelope,
+    refusal_as_value,
+    value_of,
 )
 from pykbroker.protocol.api import API_BY_NAME
 from pykbroker.protocol.headers import decode_request_header, encode_response
@@ -201,3 +205,26 @@ def test_a_malformed_answer_is_no_answer() -> None:
 def test_addresses_of_both_families() -> None:
     envelope = make_envelope(CREATE, 5, CLIENT._replace(address="::1"))
     assert envelope.client_host_address == bytes(15) + b"\x01"
+
+
+class Refusal(KafkaError):
+    """An error that weak references may follow."""
+
+
+def test_a_refusal_that_was_returned_is_in_no_cycle() -> None:
+    async def raising(deferred: Deferred) -> None:
+        outcome = await value_of(deferred)
+        raise outcome
+
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        refusal = Refusal(ErrorCode.NETWORK_EXCEPTION)
+        freed = ref(refusal)
+        task = spawn(refusal_as_value(raising(resolved(refusal))))
+        assert task.value is refusal
+        del refusal, task
+        assert freed() is None
+    finally:
+        if was_enabled:
+            gc.enable()
