@@ -1,9 +1,10 @@
-"""A small synchronous client for the console commands: one socket per broker, one request at once.
+"""A small synchronous client for the console commands: one socket per broker, one request at a
+time.
 
-In: request messages. Out: decoded response messages, or CommandError / ServerError.
-It asks each broker for its API versions and sends the highest version that both know. Requests
-for the controller go to any broker, which forwards them (KRaft); a client of controllers looks for
-the active one itself.
+In: request messages. Out: decoded response messages, or CommandError / ServerError. It asks each
+broker for its API versions and sends the highest version that both support. Requests for the
+controller go to any broker, which forwards them (KRaft); a client of controllers locates the active
+one itself.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _LENGTH: Final = struct.Struct(">i")
 _MAX_RESPONSE_BYTES: Final = 1 << 30
 _RETRY_S: Final = 0.1
 
-# Errors that pass by themselves: a coordinator, leader or controller settles, an earlier
+# Transient errors: a coordinator, leader or controller settles, an earlier
 # transaction of the same id is being ended.
 RETRIABLE: Final = frozenset(
     (
@@ -66,13 +67,13 @@ class Node(NamedTuple):
 
 
 def check(code: int, message: str | None = None) -> None:
-    """Raise when a response carries an error."""
+    """Raise ServerError if a response contains an error."""
     if code != ErrorCode.NONE:
         raise ServerError(code, message)
 
 
 def exception_name(code: int) -> str:
-    """The name of Java's exception for a code, as some scripts print it."""
+    """Return the name of Java's exception for a code, as some scripts print it."""
     words = ErrorCode(code).name.split("_")
     name = "".join(word.capitalize() for word in words)
     name = name.removesuffix("Error").removesuffix("Exception")
@@ -105,7 +106,7 @@ class BrokerConnection:
         return api_key in self._versions
 
     def send(self, request: Message, version: int | None = None) -> Any:
-        """The response to a request, in the highest version that both sides know."""
+        """Send a request in the highest version that both sides support; return the response."""
         key = request.API_KEY
         if version is None:
             version = self._pick_version(key, request.MIN_VERSION, request.MAX_VERSION)
@@ -227,11 +228,15 @@ class AdminClient:
 
     @property
     def any_broker(self) -> BrokerConnection:
-        """Good for every request that no single broker owns, requests to the controller too."""
+        """Return a connection for requests that any broker can serve, including those for the
+        controller.
+        """
         return self._bootstrap
 
     def at_controller(self, ask: Callable[[BrokerConnection], T]) -> T:
-        """Ask the active controller, again while there is none. Any broker forwards to it."""
+        """Send a request to the active controller, and retry while there is none. Any broker
+        forwards it.
+        """
 
         def attempt() -> T:
             if not self.of_controllers:
@@ -252,14 +257,14 @@ class AdminClient:
         return self._connection(node.host, node.port)
 
     def nodes(self) -> dict[int, Node]:
-        """The live brokers by id, or the controllers."""
+        """Return the live brokers by id, or the controllers."""
         if self._nodes is None:
             self.describe_cluster()
             assert self._nodes is not None
         return self._nodes
 
     def describe_cluster(self, *, include_fenced_brokers: bool = False) -> Any:
-        """Ask for the cluster as it is now: its id, its nodes, its controller."""
+        """Return the current state of the cluster: its id, its nodes, its controller."""
         from pykbroker.protocol.messages.describe_cluster_request import DescribeClusterRequest
 
         kind = _CONTROLLERS if self.of_controllers else _BROKERS
@@ -276,7 +281,7 @@ class AdminClient:
         return response
 
     def metadata(self, topics: Iterable[str] | None) -> Any:
-        """Metadata of these topics, or of all; never creates one."""
+        """Return metadata of these topics, or of all; never creates one."""
         from pykbroker.protocol.messages.metadata_request import (
             MetadataRequest,
             MetadataRequestTopic,
@@ -294,12 +299,12 @@ class AdminClient:
         return response
 
     def topic_names(self, *, internal: bool = True) -> list[str]:
-        """Names of all topics, sorted."""
+        """Return the names of all topics, sorted."""
         topics = self.metadata(None).topics
         return sorted(each.name for each in topics if internal or not each.is_internal)
 
     def coordinator(self, key: str, key_type: int = GROUP) -> Node:
-        """The coordinator of a group or of a transactional id, once there is one."""
+        """Return the coordinator of a group or of a transactional id, once there is one."""
 
         from pykbroker.protocol.messages.find_coordinator_request import (
             FindCoordinatorRequest,
@@ -316,7 +321,7 @@ class AdminClient:
     def at_coordinator(
         self, key: str, ask: Callable[[BrokerConnection], T], key_type: int = GROUP
     ) -> T:
-        """Ask the coordinator of `key`, again while it moves or loads."""
+        """Send a request to the coordinator of `key`, and retry while it moves or loads."""
 
         def attempt() -> T:
             node = self.coordinator(key, key_type)
@@ -325,7 +330,7 @@ class AdminClient:
         return self.retry(attempt)
 
     def retry(self, action: Callable[[], T]) -> T:
-        """Repeat while the answer is an error that passes, for as long as the client's timeout."""
+        """Repeat while the response is a transient error, for as long as the client's timeout."""
         deadline = time.monotonic() + self._timeout_s
         while True:
             try:
@@ -336,7 +341,7 @@ class AdminClient:
             time.sleep(_RETRY_S)
 
     def leaders(self, partitions: Iterable[tuple[str, int]]) -> dict[int, list[tuple[str, int]]]:
-        """Partitions by the node that leads them; -1 holds those without a leader."""
+        """Return partitions by the node that leads them; -1 holds those without a leader."""
         wanted = sorted(set(partitions))
         found: dict[tuple[str, int], int] = {}
         for topic in self.metadata({topic for topic, _ in wanted}).topics:
@@ -352,9 +357,9 @@ class AdminClient:
         partitions: Iterable[tuple[str, int]],
         make_request: Callable[[Mapping[str, list[int]]], Message],
     ) -> tuple[dict[tuple[str, int], Any], list[tuple[str, int]]]:
-        """(what each partition's leader answers for it, the partitions without a leader).
+        """Return (each partition's response from its leader, the partitions without a leader).
 
-        `make_request` makes the request for some partitions, given as numbers by topic.
+        `make_request` creates the request for some partitions, given as numbers by topic.
         """
         answers: dict[tuple[str, int], Any] = {}
         by_leader = self.leaders(partitions)
@@ -367,7 +372,7 @@ class AdminClient:
 
 
 def by_topic(partitions: Iterable[tuple[str, int]]) -> Mapping[str, list[int]]:
-    """Partition numbers by topic."""
+    """Return partition numbers by topic."""
     result: dict[str, list[int]] = {}
     for topic, partition in partitions:
         result.setdefault(topic, []).append(partition)

@@ -1,7 +1,7 @@
 """The stock client library of the commands that produce and consume: kafka-python.
 
 In: settings by Kafka's names. Out: producers and consumers of kafka-python; its errors become
-CommandError. A server that does not answer is reported at once, and not after a minute of retries.
+CommandError. A server that does not respond is reported at once, not after a minute of retries.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ _ERROR_CODE: Final = re.compile(r"^\[Error -?\d+\] ")
 
 
 class Stopped(KeyboardInterrupt):
-    """SIGTERM has come: leave as Ctrl-C does, so that a group is left and counts are printed."""
+    """SIGTERM was received: exit as for Ctrl-C, leaving the group and printing counts."""
 
 
 def servers_of(options: argparse.Namespace, settings: Mapping[str, str]) -> str:
-    """The bootstrap servers: the flag, then the setting, then the default."""
+    """Return the bootstrap servers: the flag, then the setting, then the default."""
     return options.bootstrap_server or settings.get("bootstrap.servers") or DEFAULT_BOOTSTRAP
 
 
 def check_servers(servers: str) -> None:
-    """CommandError when none of the servers answers."""
+    """Raise CommandError if none of the servers responds."""
     from pykbroker.cli.admin import AdminClient
 
     AdminClient(servers, timeout_ms=_CONNECT_TIMEOUT_MS).close()
 
 
 def make_producer(servers: str, settings: Mapping[str, str]) -> Any:
-    """A KafkaProducer that takes keys and values as bytes, and NO_VALUE for null."""
+    """Return a KafkaProducer that takes keys and values as bytes, and NO_VALUE for null."""
     kafka = _library()
     arguments = client_arguments(settings, kafka.KafkaProducer.DEFAULT_CONFIG)
     check_servers(servers)
@@ -51,7 +51,7 @@ def make_producer(servers: str, settings: Mapping[str, str]) -> Any:
 
 
 def make_consumer(servers: str, settings: Mapping[str, str]) -> Any:
-    """A KafkaConsumer that gives keys and values as bytes."""
+    """Return a KafkaConsumer that returns keys and values as bytes."""
     kafka = _library()
     arguments = client_arguments(settings, kafka.KafkaConsumer.DEFAULT_CONFIG)
     check_servers(servers)
@@ -67,7 +67,7 @@ def _nulls() -> Any:
     from kafka.serializer import Serializer
 
     class NullSerializer(Serializer):  # type: ignore[misc]
-        """Bytes as they are, NO_VALUE as null."""
+        """Passes bytes through, and NO_VALUE as null."""
 
         def serialize(self, topic: str, headers: object, value: object) -> object:
             return None if value is NO_VALUE else value
@@ -82,14 +82,14 @@ def _library() -> Any:
         raise CommandError(
             "This command needs the client library kafka-python: pip install 'kafka-python>=3.0'"
         ) from None
-    # What goes wrong is an error that this program reports; its log would be a second report.
+    # This program reports every error; kafka-python's log would report it a second time.
     logging.getLogger("kafka").addHandler(logging.NullHandler())
     return kafka
 
 
 @contextmanager
 def client_errors() -> Iterator[None]:
-    """Errors of kafka-python, in one line."""
+    """Convert errors of kafka-python to one line."""
     from kafka.errors import KafkaError
 
     try:
@@ -99,7 +99,7 @@ def client_errors() -> Iterator[None]:
 
 
 def error_text(error: BaseException) -> str:
-    """An error of the client library in one line, with its name."""
+    """Return an error of the client library in one line, with its name."""
     text = _ERROR_CODE.sub("", " ".join(str(error).split()))
     name = type(error).__name__
     return text if name in text else f"{name}: {text}" if text else name
@@ -107,7 +107,7 @@ def error_text(error: BaseException) -> str:
 
 @contextmanager
 def stop_by_signal() -> Iterator[None]:
-    """SIGTERM ends the block as Ctrl-C does."""
+    """Let SIGTERM end the block as Ctrl-C does."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         raise Stopped

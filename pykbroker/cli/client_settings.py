@@ -1,6 +1,6 @@
-"""Settings of clients: Kafka's names and texts in, keyword arguments of kafka-python out.
+"""Client settings: Kafka's names and texts in, keyword arguments of kafka-python out.
 
-A setting that kafka-python does not have is refused by name, so that nobody relies on it.
+A setting that kafka-python does not have is rejected by name, so that no user relies on it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from pykbroker.cli.command import CommandError
 
-# Settings of Apache's tools that mean the only thing that these commands do.
+# Settings of Apache's tools whose value is the only behaviour of these commands.
 _FIXED: Final = frozenset(
     ("key.serializer", "value.serializer", "key.deserializer", "value.deserializer")
 )
@@ -24,7 +24,7 @@ _TEXTS: Final = frozenset(
 
 
 def key_values(pairs: Iterable[str]) -> dict[str, str]:
-    """KEY=VALUE arguments; the last one of a key wins, as with Apache's scripts."""
+    """Parse KEY=VALUE arguments; the last one of a key wins, as with Apache's scripts."""
     found: dict[str, str] = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
@@ -35,7 +35,7 @@ def key_values(pairs: Iterable[str]) -> dict[str, str]:
 
 
 def file_settings(file: str | None) -> dict[str, str]:
-    """The settings of a properties file, or none without a file."""
+    """Return the settings of a properties file; none without a file."""
     if file is None:
         return {}
     from pykbroker.config.definition import ConfigError
@@ -48,7 +48,7 @@ def file_settings(file: str | None) -> dict[str, str]:
 
 
 def client_arguments(settings: Mapping[str, str], known: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments for a client of kafka-python, whose DEFAULT_CONFIG is `known`."""
+    """Return arguments for a client of kafka-python, whose DEFAULT_CONFIG is `known`."""
     arguments: dict[str, Any] = {}
     for name, text in settings.items():
         if name in _ONLY:

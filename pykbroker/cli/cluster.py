@@ -1,7 +1,7 @@
 """`pykbroker cluster`: runs nodes on one machine; and kafka-cluster.sh.
 
-With --nodes it runs until it is told to stop. Out: one line `ready ...` once all nodes serve; who
-died, on standard error. What the nodes log is in files beside their directories.
+With --nodes it runs until it is stopped. Out: one line `ready ...` once all nodes serve; nodes that
+died, on standard error. The nodes log to files beside their directories.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Node N keeps its data in DIR/node-N, its configuration in DIR/node-N.properties 
 DIR/node-N.log. The first nodes are controllers as well as brokers. Clients connect to the ports
 from --base-port on, one for each node; the ports behind these are those of the controllers."""
 
-# Each is a process with some 60 MB of memory: more are a slip of the hand.
+# Each is a process with some 60 MB of memory: a higher number is a typing error.
 MOST_NODES: Final = 100
 
 _DATA_DIR: Final = "./pykbroker-cluster"
@@ -119,7 +119,7 @@ def _list_endpoints(client: AdminClient, options: argparse.Namespace) -> None:
 
 
 def endpoint_table(nodes: Sequence[Any], *, of_controllers: bool) -> list[str]:
-    """A line for each node, below the titles."""
+    """Return a line for each node, below the titles."""
     host_width = max((len(node.host) for node in nodes), default=100)
     rack_width = max((len(node.rack) for node in nodes if node.rack is not None), default=10)
     state_width = 0 if of_controllers else 11
@@ -217,7 +217,7 @@ def _run_nodes(options: argparse.Namespace) -> int:
 
 
 def _layout(options: argparse.Namespace, directory: str) -> ClusterLayout:
-    """Which nodes there are, and their ports. ConfigError when that cannot be."""
+    """Return the nodes and their ports; raises ConfigError for an impossible layout."""
     count: int = options.nodes
     if not 1 <= count <= MOST_NODES:
         raise ConfigError(f"--nodes {count}: expected 1 to {MOST_NODES}")
@@ -234,7 +234,7 @@ def _layout(options: argparse.Namespace, directory: str) -> ClusterLayout:
 
 
 def _voters(wanted: int | None, count: int, former: int) -> int:
-    """How many of `count` nodes are voters; as many as before (0: it is a new cluster)."""
+    """Return how many of `count` nodes are voters; as many as before (0: a new cluster)."""
     if former and wanted not in (None, former):
         raise ConfigError(f"--controllers {wanted}: this cluster has {former}, which stays so")
     if former > count:
@@ -259,7 +259,9 @@ def _ports(base: int | None, count: int) -> list[int]:
 
 
 def former_voters(directory: str) -> int:
-    """How many voters the cluster has that was run in this directory before; 0: none was."""
+    """Return the number of voters of the cluster that ran in this directory before; 0 if there was
+    none.
+    """
     file = f"{directory}/node-1.properties"
     if not os.path.exists(file):
         return 0
@@ -267,7 +269,7 @@ def former_voters(directory: str) -> int:
 
 
 def write_configurations(layout: ClusterLayout, directory: str, shared: Properties) -> None:
-    """A properties file for each node; `shared` is set for all of them."""
+    """Write a properties file for each node; `shared` is set for all of them."""
     count = len(layout.ports)
     replicas = {
         "default.replication.factor": str(min(count, MOST_REPLICAS)),
@@ -280,7 +282,8 @@ def write_configurations(layout: ClusterLayout, directory: str, shared: Properti
 
 
 def node_environment(layout: ClusterLayout, directory: str) -> dict[str, str]:
-    """The environment of the nodes: the id of their cluster, and nothing that they must not share.
+    """Return the environment of the nodes: the id of their cluster, without what they must not
+    share.
 
     An empty directory is formatted for CLUSTER_ID: that of the other nodes, if there are any.
     """

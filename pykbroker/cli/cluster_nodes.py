@@ -3,7 +3,7 @@
     launch all --> all are ready --> watch --> a signal, or none is left --> stop in order
 
 In: SIGTERM, SIGINT or SIGHUP stops them; a second one does so without waiting for anything; a third
-kills them. Out: the ready line on standard output, who died on standard error, an exit code.
+kills them. Out: the ready line on standard output, nodes that died on standard error, an exit code.
 Invariants: no node is left when `run` returns.
 """
 
@@ -36,7 +36,7 @@ class ClusterNodes:
         self._failed = False
 
     async def run(self) -> int:
-        """0 when the nodes were stopped by a signal and none of them had failed."""
+        """Return 0 if the nodes were stopped by a signal and none of them had failed."""
         loop = asyncio.get_running_loop()
         self._signalled: asyncio.Future[None] = loop.create_future()
         for number in _SIGNALS:
@@ -65,13 +65,13 @@ class ClusterNodes:
                 node.kill()
 
     async def _become_ready(self) -> bool:
-        """False when a node failed first, or a signal came."""
+        """Return False if a node failed, or a signal came, before all were ready."""
         ready = asyncio.gather(*(node.ready() for node in self._nodes))
         await _first(ready, self._signalled, *self._ends)
         if ready.done():
             for node, is_ready in zip(self._nodes, ready.result(), strict=True):
                 if not is_ready:
-                    await node.ended()  # it has closed its output, and is about to be gone
+                    await node.ended()  # it has closed its output, and is about to exit
         ended = [node for node in self._nodes if not node.is_running]
         for node in ended:
             if not self._signalled.done():
@@ -79,7 +79,7 @@ class ClusterNodes:
         return ready.done() and not ended and not self._signalled.done()
 
     async def _watch(self) -> None:
-        """Until a signal comes or no node is left."""
+        """Wait until a signal comes or no node is left."""
         while self._ends:
             await _first(self._signalled, *self._ends)
             if self._signalled.done():
@@ -121,7 +121,7 @@ class ClusterNodes:
 
 
 async def _first(*awaitables: Awaitable[Any]) -> None:
-    """Until one of them is done."""
+    """Wait until one of them is done."""
     futures = [asyncio.ensure_future(each) for each in awaitables]
     await asyncio.wait(futures, return_when=asyncio.FIRST_COMPLETED)
 

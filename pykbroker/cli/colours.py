@@ -1,6 +1,6 @@
-"""Colours of the columns that `pykbroker consume` prints: on a terminal, by rich.
+"""Colours of the columns that `pykbroker consume` prints: on a terminal, with rich.
 
-rich is imported only where there are colours: a terminal that can show them, and no NO_COLOR.
+rich is imported only if colours are used: on a terminal that supports them, without NO_COLOR.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ Paint = Callable[[str, bytes], bytes]
 
 
 def no_colours(name: str, text: bytes) -> bytes:
-    """The text of the column `name` as it is."""
+    """Return the text of the column `name` unchanged."""
     return text
 
 
 def paint_for(stream: TextIO | None = None) -> Paint:
-    """A function (name of a column, text) -> text in its colour on `stream` (standard output)."""
+    """Return a function (column name, text) -> coloured text for `stream` (standard output)."""
     output = sys.stdout if stream is None else stream
     if not output.isatty():
         return no_colours

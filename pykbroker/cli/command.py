@@ -24,11 +24,11 @@ class Command(Protocol):
 
 
 class CommandError(Exception):
-    """A command cannot do what was asked: one line on standard error, exit code 1."""
+    """A command cannot do what was requested: one line on standard error, exit code 1."""
 
 
 class CommandParser(argparse.ArgumentParser):
-    """An ArgumentParser whose usage errors leave with exit code 1."""
+    """An ArgumentParser that exits with code 1 on usage errors."""
 
     def __init__(self, **settings: Any) -> None:
         settings.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
@@ -46,15 +46,15 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 
 def is_number(text: str) -> bool:
-    """Whether `text` is a whole number without a sign, as Java's parsers take it.
+    """Return whether `text` is a whole number without a sign, as Java's parsers accept it.
 
-    str.isdigit is true of digits that int() refuses, such as a superscript two.
+    str.isdigit is true for digits that int() rejects, such as a superscript two.
     """
     return text.isascii() and text.isdigit() and len(text) <= 19
 
 
 def whole_number(bits: int) -> Callable[[str], int]:
-    """The type of an option: a whole number that `bits` bits hold, as Java's parsers take it."""
+    """Return an option type: a whole number of at most `bits` bits, as Java parses it."""
 
     def parse(text: str) -> int:
         digits = text[1:] if text[:1] in ("+", "-") else text
@@ -74,7 +74,7 @@ def print_json(value: object) -> None:
 
 
 def print_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """As ToolsUtils.prettyPrintTable: padded columns, each with a tab behind it."""
+    """Print a table like ToolsUtils.prettyPrintTable: padded columns, each followed by a tab."""
     lines = [titles, *rows]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
@@ -82,7 +82,7 @@ def print_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def run_guarded(action: Callable[[], int]) -> int:
-    """Run a command; what it cannot do becomes one line on standard error and 1."""
+    """Run a command; a CommandError becomes one line on standard error and exit code 1."""
     try:
         code = action()
         sys.stdout.flush()
@@ -93,8 +93,8 @@ def run_guarded(action: Callable[[], int]) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # The reader of our output has gone (`| head`): nothing more can be said to it, nor may the
-        # interpreter try to when it ends (it would exit with 120).
+        # The reader of our output has exited (`| head`). The interpreter must not flush to it
+        # at its end (it would exit with 120).
         with suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.stderr.close()

@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def bash_script(words: list[Words]) -> str:
-    """A function for `complete -F`."""
+    """Return a function for `complete -F`."""
     lines = [
         "_pykbroker() {",
         '    local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"',
@@ -91,12 +91,12 @@ def _bash_values(flag: Flag) -> str:
 
 
 def zsh_script(words: list[Words]) -> str:
-    """The script for bash, by the shell's own emulation of it."""
+    """Return the script for bash, run by zsh's own emulation of it."""
     return "autoload -U +X bashcompinit && bashcompinit\n" + bash_script(words)
 
 
 def fish_script(words: list[Words]) -> str:
-    """One `complete` for each word."""
+    """Return one `complete` line for each word."""
     lines = ["complete -c pykbroker -f"]
     top = [each for each in words if len(each.path) == 1]
     for each in top:

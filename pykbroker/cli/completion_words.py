@@ -1,4 +1,4 @@
-"""What there is to complete: commands, subcommands, flags and their values, from the parsers."""
+"""The words to complete: commands, subcommands, flags and their values, from the parsers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _FILES: Final = frozenset(("FILE", "DIR", "PATH", "FILE,..."))
 
 
 class Flag(NamedTuple):
-    """A flag; `values` are its choices, and files complete where it takes one."""
+    """A flag; `values` are its choices; file names complete if it takes one."""
 
     name: str
     text: str
@@ -23,7 +23,7 @@ class Flag(NamedTuple):
 
 
 class Words(NamedTuple):
-    """What may follow a command, or a command with its subcommand."""
+    """The words that may follow a command, or a command with its subcommand."""
 
     path: tuple[str, ...]
     text: str
@@ -32,7 +32,7 @@ class Words(NamedTuple):
 
 
 def all_words(commands: Mapping[str, str]) -> list[Words]:
-    """Of every command (name -> line of help), its subcommands behind it."""
+    """Return those of every command (name -> line of help), followed by its subcommands."""
     found: list[Words] = []
     for name, text in commands.items():
         module = importlib.import_module("pykbroker.cli." + name.replace("-", "_"))

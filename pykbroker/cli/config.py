@@ -1,8 +1,8 @@
-"""`pykbroker config check`: what each key of a configuration file does, without starting a node.
+"""`pykbroker config check`: explains each key of a configuration file without starting a node.
 
 In: a file, KAFKA_... variables of the environment and --override, as `pykbroker start` takes them.
-Out: a table of the keys that are set, what is filled in, and what would stop the start. Exit code
-0 when the configuration is valid, else 1.
+Out: a table of the keys that are set, what is filled in, and what would prevent the start. Exit
+code 0 if the configuration is valid, else 1.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _lines(report: Report) -> Iterator[str]:
 
 
 def _table(rows: list[tuple[str, str, str, str, str]]) -> Iterator[str]:
-    """Aligned columns; the reason stands on a line of its own, for it is a sentence."""
+    """Return aligned columns; the reason, which is a sentence, is on a line of its own."""
     lines = [_TITLES, *(row[:4] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     yield _aligned(_TITLES, widths)

@@ -17,7 +17,7 @@ DESCRIPTION: Final = "Describe or change configuration of topics, brokers and gr
 _SET: Final = 0
 _DELETE: Final = 1
 
-# Entity type -> (resource type, source of what was set on the entity itself).
+# Entity type -> (resource type, source of values set on the entity itself).
 _RESOURCES: Final = {
     "topics": (2, ConfigSource.DYNAMIC_TOPIC_CONFIG),
     "brokers": (4, ConfigSource.DYNAMIC_BROKER_CONFIG),
@@ -154,7 +154,7 @@ def _is_default_of_brokers(entity: Entity) -> bool:
 
 
 def parse_added(options: argparse.Namespace) -> dict[str, str]:
-    """--add-config or --add-config-file as a mapping."""
+    """Return --add-config or --add-config-file as a mapping."""
     if options.add_config_file:
         from pykbroker.config.load import load_file
 
@@ -224,7 +224,7 @@ def _check_broker_id(entity: Entity) -> None:
 
 
 def _owner(client: AdminClient, entity: Entity) -> BrokerConnection:
-    """A broker answers for its own configuration; any broker for everything else."""
+    """Return the broker itself for its own configuration, and any broker for everything else."""
     if entity.type in ("brokers", "broker-loggers") and entity.name:
         return client.node(int(entity.name))
     return client.any_broker
@@ -270,7 +270,7 @@ def _exists(client: AdminClient, entity: Entity) -> bool:
 
 
 def _names(client: AdminClient, type_: str) -> list[str]:
-    """All entities of a type; of brokers also the default, whose name is empty."""
+    """Return all entities of a type; for brokers also the default, whose name is empty."""
     if type_ == "topics":
         return client.topic_names()
     if type_ == "brokers":

@@ -1,7 +1,7 @@
-"""How a console command reaches the cluster: its flags, and the client they make.
+"""How a console command connects to the cluster: its flags, and the client they create.
 
 In: --bootstrap-server or, for some commands, --bootstrap-controller; --command-config, a properties
-file. Out: an AdminClient, whose module is imported no earlier.
+file. Out: an AdminClient, whose module is imported only then.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 DEFAULT_BOOTSTRAP: Final = "127.0.0.1:9092"
 
-# Settings of --command-config that mean something here; all others are refused by name.
+# Settings of --command-config that have an effect here; all others are rejected by name.
 _CLIENT_SETTINGS: Final = (
     "bootstrap.servers",
     "client.id",
@@ -29,9 +29,9 @@ _CLIENT_SETTINGS: Final = (
 def add_connection(
     parser: argparse.ArgumentParser, *, controllers: bool = False, repeated: bool = False
 ) -> None:
-    """--bootstrap-server and --command-config, with `controllers` also --bootstrap-controller.
+    """Add --bootstrap-server and --command-config, with `controllers` also --bootstrap-controller.
 
-    `repeated`: the parser is of a subcommand, and the flags may stand before its name as well.
+    `repeated`: the parser is of a subcommand, and the flags may precede its name as well.
     """
     default = argparse.SUPPRESS if repeated else None
     parser.add_argument(
@@ -56,7 +56,7 @@ def add_connection(
 
 
 def connect(options: argparse.Namespace, timeout_ms: int | None = None) -> AdminClient:
-    """A client of the brokers or controllers that the options name."""
+    """Return a client of the brokers or controllers that the options name."""
     from pykbroker.cli.admin import AdminClient
 
     settings = _client_settings(options.command_config)

@@ -112,7 +112,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _hint(options: argparse.Namespace) -> str:
-    """Why no record may have come within --timeout-ms."""
+    """Return why no record may have arrived within --timeout-ms."""
     reasons = []
     if options.partition is None:
         reasons.append("joining a group takes some seconds of that (--partition does not join one)")
@@ -149,7 +149,7 @@ def _formatter_properties(options: argparse.Namespace) -> dict[str, str]:
 
 
 def consumer_settings(options: argparse.Namespace) -> dict[str, str]:
-    """Settings of the consumer: from the file, then the properties, then flags."""
+    """Return settings of the consumer: from the file, then the properties, then flags."""
     from_file = file_settings(options.command_config)
     from_flags = key_values(options.command_property)
     places = (from_file.get("group.id"), from_flags.get("group.id"), options.group)
@@ -172,7 +172,7 @@ def consumer_settings(options: argparse.Namespace) -> dict[str, str]:
     if options.isolation_level is not None:
         settings["isolation.level"] = options.isolation_level
     if not groups:
-        # A group for one run leaves no offsets behind.
+        # A group for a single run commits no offsets.
         settings = {"enable.auto.commit": "false"} | settings
     defaults = {
         "auto.offset.reset": "earliest" if options.from_beginning else "latest",
@@ -202,14 +202,15 @@ def _subscribe(consumer: Any, options: argparse.Namespace) -> None:
 
 
 class Receiver:
-    """Gives records as they come, and knows which of the fetched ones it has not given yet."""
+    """Yields records as they arrive, and tracks the fetched ones that it has not yielded yet."""
 
     def __init__(self, consumer: Any) -> None:
         self._consumer = consumer
         self._next_offsets: dict[Any, int] = {}
 
     def records(self, most: int | None, timeout_ms: int | None) -> Iterator[Any]:
-        """`most` records at most, until none came for `timeout_ms` (None, below 0: for ever).
+        """Yield at most `most` records, until none arrives for `timeout_ms` (None, below 0: for
+        ever).
 
         A poll that ends while the group is being joined would leave kafka-python 3.0 without an
         assignment and without heartbeats: it returns with records, or not before the end.
@@ -232,7 +233,9 @@ class Receiver:
             sys.stdout.flush()
 
     def rewind(self) -> None:
-        """Go back to what was fetched and not given: a commit must not pass it over."""
+        """Go back to the fetched records that were not yielded, so that a commit does not skip
+        them.
+        """
         assigned = self._consumer.assignment()
         for partition, offset in self._next_offsets.items():
             if partition in assigned:
@@ -240,7 +243,7 @@ class Receiver:
 
 
 class RecordPrinter:
-    """Writes records to standard output; `count` is of all, those that were skipped too."""
+    """Writes records to standard output; `count` includes those that were skipped."""
 
     def __init__(self, formatter: Formatter, skip_errors: bool) -> None:
         self._formatter = formatter

@@ -16,11 +16,11 @@ PACKAGE: Final = "org.apache.kafka.common.serialization."
 
 
 class DeserializerError(Exception):
-    """These bytes are not of that type; the text is Apache's."""
+    """The bytes are not of that type; the text is Apache's."""
 
 
 def deserializer_of(class_name: str) -> Deserializer:
-    """The function that turns bytes into what Kafka's console consumer prints of them."""
+    """Return the function that turns bytes into what Kafka's console consumer prints for them."""
     short = class_name.removeprefix(PACKAGE)
     if short not in _DESERIALIZERS:
         known = ", ".join(_DESERIALIZERS)
@@ -47,7 +47,7 @@ def _integer(content: bytes) -> str:
 
 
 def _float(content: bytes) -> str:
-    """As java.lang.Float.toString: the fewest digits that stand for the same four bytes."""
+    """Format like java.lang.Float.toString: the fewest digits that denote the same four bytes."""
     value = struct.unpack(">f", content)[0]
     if value != value or value in (float("inf"), float("-inf")):
         return double_text(value)
@@ -81,7 +81,7 @@ def _uuid(content: bytes) -> str:
 
 
 def _escaped(content: bytes) -> str:
-    """As org.apache.kafka.common.utils.Bytes shows itself."""
+    """Format like org.apache.kafka.common.utils.Bytes."""
     return "".join(
         chr(byte) if 32 <= byte < 127 and byte != 92 else f"\\x{byte:02X}" for byte in content
     )

@@ -30,7 +30,7 @@ class Formatter(Protocol):
 
 
 def formatter_of(class_name: str, properties: Mapping[str, str]) -> Formatter:
-    """The formatter with this name, of its class or only its last part."""
+    """Return the formatter with this class name, or only its last part."""
     match class_name.removeprefix(PACKAGE):
         case "DefaultMessageFormatter":
             return DefaultFormatter(properties)
@@ -84,7 +84,7 @@ class DefaultFormatter:
         )
 
     def format(self, record: Any) -> bytes:
-        # As Apache's: without a value, the last column is followed by a line's end all the same.
+        # As in Apache's: even without a value, a line end follows the last column.
         columns = [self._column(name, record) for name in self._columns]
         return self._separator.join(columns) + self._line_end if columns else b""
 

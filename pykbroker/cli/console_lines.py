@@ -52,7 +52,7 @@ class LineReader:
             raise CommandError(f"headers.separator is not a pattern: {error}") from error
 
     def records(self, lines: Iterable[str]) -> Iterator[OutgoingRecord]:
-        """One record for each line."""
+        """Yield one record for each line."""
         for number, line in enumerate(lines, 1):
             yield self._record(line.removesuffix("\n"), number)
 
@@ -71,7 +71,7 @@ class LineReader:
     def _part(
         self, line: str, start: int, end: str, name: str, number: int
     ) -> tuple[str | None, int]:
-        """(the text before `end`, where the rest begins)"""
+        """Return (the text before `end`, where the rest begins)."""
         found = line.find(end, start)
         if found >= 0:
             return line[start:found], found + len(end)

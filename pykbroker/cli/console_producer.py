@@ -70,7 +70,7 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def add_properties(parser: CommandParser, flag: str, old: str, what: str) -> None:
-    """--FLAG KEY=VALUE, and the deprecated flag of the same meaning."""
+    """Add --FLAG KEY=VALUE, and the deprecated flag of the same meaning."""
     both = parser.add_mutually_exclusive_group()
     name = flag.replace("-", "_")
     for each, text in ((flag, f"property {what}"), (old, f"deprecated: --{flag}")):
@@ -80,7 +80,7 @@ def add_properties(parser: CommandParser, flag: str, old: str, what: str) -> Non
 
 
 def add_config(parser: CommandParser, old: str, what: str) -> None:
-    """--command-config FILE, and the deprecated flag of the same meaning."""
+    """Add --command-config FILE, and the deprecated flag of the same meaning."""
     both = parser.add_mutually_exclusive_group()
     both.add_argument("--command-config", metavar="FILE", help=f"properties file of the {what}")
     both.add_argument(
@@ -107,7 +107,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def producer_settings(options: argparse.Namespace) -> dict[str, str]:
-    """Flags that were given win over settings, and settings over the defaults of flags."""
+    """Return the settings: given flags override settings, which override the defaults of flags."""
     settings = file_settings(options.command_config) | key_values(options.command_property)
     given = {
         setting: str(value)
@@ -126,7 +126,7 @@ def producer_settings(options: argparse.Namespace) -> dict[str, str]:
 
 
 def _lines() -> Iterator[str]:
-    """Lines of standard input, after a prompt when a person types them."""
+    """Yield lines of standard input, with a prompt on a terminal."""
     prompt = sys.stdin.isatty() and sys.stdout.isatty()
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(encoding="utf-8", errors="surrogateescape", newline=None)

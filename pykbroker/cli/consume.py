@@ -1,4 +1,4 @@
-"""`pykbroker consume`: the records of a topic on standard output, for people."""
+"""`pykbroker consume`: prints the records of a topic, in a form for people."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def _settings(options: argparse.Namespace, begin: Bound) -> dict[str, str]:
 
 
 def _check_group(servers: str, group: str) -> None:
-    """CommandError when the group has members, which would refuse our commits in the end."""
+    """Raise CommandError if the group has members: the broker would then reject our commits."""
     from pykbroker.cli.admin import AdminClient, check
     from pykbroker.protocol.messages.describe_groups_request import DescribeGroupsRequest
 
@@ -172,7 +172,7 @@ def _counts(printed: int, seen: int, seconds: float) -> str:
 
 
 class RecordOutput:
-    """Prints those records that match, as the flags have it; `count` is how many it printed."""
+    """Prints the records that match, as the flags specify; `count` is how many it printed."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self._value_pattern = _pattern("--grep", options.grep)

@@ -1,7 +1,7 @@
 """Where `pykbroker consume` begins and ends in each partition: --from and --until.
 
-In: `earliest`, `latest`, an offset, or a time; a consumer of kafka-python, which answers for the
-isolation level that it was made with. Out: the records between the two.
+In: `earliest`, `latest`, an offset, or a time; a consumer of kafka-python, whose isolation level
+determines the end offsets. Out: the records between the two.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Bound = int | str | datetime
 
 
 def parse_bound(text: str, now: datetime) -> Bound:
-    """`earliest`, `latest`, an offset, a time (ISO 8601, local without a zone), or 5m (ago)."""
+    """Parse `earliest`, `latest`, an offset, a time (ISO 8601, local without zone), or 5m (ago)."""
     if text in ("earliest", "latest"):
         return text
     if is_number(text):
@@ -48,10 +48,10 @@ def parse_bound(text: str, now: datetime) -> Bound:
 def offsets_of(
     consumer: Any, partitions: Iterable[Any], bound: Bound, *, is_begin: bool = False
 ) -> dict[Any, int]:
-    """The offset of a bound in each partition, within what the partition holds.
+    """Return the offset of a bound in each partition, limited to the existing offsets.
 
-    CommandError for an offset beyond the end of all partitions where nothing could begin, or which
-    is more likely a time in milliseconds.
+    Raises CommandError for an offset beyond the end of all partitions that leaves nothing to read,
+    or that is more likely a time in milliseconds.
     """
     wanted = list(partitions)
     ends: dict[Any, int] = consumer.end_offsets(wanted)
@@ -86,8 +86,8 @@ def _beyond(offset: int, end: int) -> str:
 class ConsumedRange:
     """The records of a topic's partitions between two bounds.
 
-    With a group, they begin at the offsets that it has committed, and what the caller has taken is
-    committed for it. `total` is how many offsets lie between the bounds, when both are known.
+    With a group, they begin at its committed offsets, and offsets are committed for what the caller
+    has taken. `total` is how many offsets lie between the bounds, if both are known.
     """
 
     def __init__(self, consumer: Any, partitions: list[Any], group: str | None) -> None:
@@ -98,9 +98,10 @@ class ConsumedRange:
         self.total: int | None = None
 
     def records(self, begin: Bound, until: Bound | None) -> Iterator[Any]:
-        """Records as they come, until each partition is at its end; `until` None never ends.
+        """Yield records as they arrive, until each partition is at its end; `until` None never
+        ends.
 
-        CommandError for bounds that cannot be.
+        Raises CommandError for impossible bounds.
         """
         ends = None if until is None else offsets_of(self._consumer, self._partitions, until)
         starts = offsets_of(self._consumer, self._partitions, begin, is_begin=True)
@@ -139,7 +140,7 @@ class ConsumedRange:
             self._consumer.commit(offsets)
 
     def _committed(self) -> dict[Any, int]:
-        """The group's offsets; for partitions without one, where it begins otherwise counts."""
+        """Return the group's offsets; partitions without one begin as without a group."""
         found = {each: self._consumer.committed(each) for each in self._partitions}
         return {partition: offset for partition, offset in found.items() if offset is not None}
 

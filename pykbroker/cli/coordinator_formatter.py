@@ -1,6 +1,6 @@
-"""Records of `__consumer_offsets` and `__transaction_state` as JSON, one in each line.
+"""Records of `__consumer_offsets` and `__transaction_state` as JSON, one per line.
 
-Apache's formatters print the same objects without anything between them.
+Apache's formatters print the same objects without a separator.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _GROUP_METADATA: Final = frozenset((2,))
 
 
 def group_formatter(*, offsets: bool) -> CoordinatorFormatter:
-    """Of committed offsets, or of the metadata of classic groups."""
+    """Return the formatter of committed offsets, or of the metadata of classic groups."""
     allowed = _OFFSET_COMMITS if offsets else _GROUP_METADATA
     return CoordinatorFormatter(offsets_record_classes, to_json, allowed)
 
 
 def transaction_formatter() -> CoordinatorFormatter:
-    """Of the transaction log."""
+    """Return the formatter of the transaction log."""
     return CoordinatorFormatter(transaction_record_classes, _transaction_value, None)
 
 
@@ -47,7 +47,7 @@ class CoordinatorFormatter:
         self._allowed = allowed
 
     def format(self, record: Any) -> bytes:
-        """JSON, or b"" for records of other types."""
+        """Return JSON, or b"" for records of other types."""
         if record.key is None:
             return b""
         try:

@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def read_offsets(file: str) -> dict[tuple[str, int], int]:
-    """Offsets by partition, from the JSON file."""
+    """Return offsets by partition, from the JSON file."""
     root = read_json_object(file)
     if "partitions" not in root:
         raise CommandError("Missing partitions field")
@@ -70,7 +70,7 @@ def read_offsets(file: str) -> dict[tuple[str, int], int]:
 def delete_records(
     client: AdminClient, wanted: dict[tuple[str, int], int]
 ) -> dict[tuple[str, int], tuple[int, str | None]]:
-    """(low watermark, error) by partition."""
+    """Return (low watermark, error) by partition."""
     from pykbroker.protocol.messages.delete_records_request import (
         DeleteRecordsPartition,
         DeleteRecordsRequest,

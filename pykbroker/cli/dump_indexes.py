@@ -1,6 +1,7 @@
-"""`dump-log` of what stands beside a log: offset, time and transaction indexes, snapshots.
+"""`dump-log` of the files beside a log: offset, time and transaction indexes, snapshots.
 
-Indexes are compared with their log; differences are kept and told at the end, as the script does.
+Indexes are compared with their log; differences are collected and printed at the end, as the script
+does.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _TIME_ENTRY: Final = struct.Struct(">qi")
 
 
 class IndexDump:
-    """Prints indexes and remembers what does not fit their log."""
+    """Prints indexes and records where they differ from their log."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self._printing = not options.verify_index_only
@@ -171,7 +172,7 @@ class IndexDump:
 
 
 def offset_entries(content: memoryview, base: int) -> Iterator[tuple[int, int]]:
-    """(offset, position); the zeros of a preallocated file end it."""
+    """Yield (offset, position); the zeros of a preallocated file end it."""
     whole = len(content) // _OFFSET_ENTRY.size * _OFFSET_ENTRY.size
     for number, (relative, position) in enumerate(_OFFSET_ENTRY.iter_unpack(content[:whole])):
         if relative == 0 and number > 0:
@@ -180,7 +181,7 @@ def offset_entries(content: memoryview, base: int) -> Iterator[tuple[int, int]]:
 
 
 def time_entries(content: memoryview, base: int) -> Iterator[tuple[int, int]]:
-    """(timestamp, offset); the zeros of a preallocated file end it."""
+    """Yield (timestamp, offset); the zeros of a preallocated file end it."""
     whole = len(content) // _TIME_ENTRY.size * _TIME_ENTRY.size
     for number, (timestamp, relative) in enumerate(_TIME_ENTRY.iter_unpack(content[:whole])):
         if relative == 0 and number > 0:
@@ -189,7 +190,7 @@ def time_entries(content: memoryview, base: int) -> Iterator[tuple[int, int]]:
 
 
 def offset_index_fault(path: str, content: memoryview, base: int) -> str | None:
-    """OffsetIndex.sanityCheck."""
+    """Return the fault that OffsetIndex.sanityCheck would report."""
     size = _OFFSET_ENTRY.size
     if len(content) >= size:
         last = len(content) // size - 1
@@ -203,7 +204,7 @@ def offset_index_fault(path: str, content: memoryview, base: int) -> str | None:
 
 
 def time_index_fault(path: str, content: memoryview, base: int) -> str | None:
-    """TimeIndex.sanityCheck."""
+    """Return the fault that TimeIndex.sanityCheck would report."""
     size = _TIME_ENTRY.size
     if len(content) >= size:
         first, _ = _TIME_ENTRY.unpack_from(content, 0)
@@ -226,7 +227,7 @@ def _length_fault(path: str, content: memoryview, size: int) -> str | None:
 
 
 def _beside(path: str, suffix: str) -> str:
-    """The file of the same segment with another suffix."""
+    """Return the file of the same segment with another suffix."""
     directory, name = os.path.split(path)
     return os.path.join(directory, name.partition(".")[0] + suffix)
 

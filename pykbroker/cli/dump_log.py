@@ -1,8 +1,8 @@
-"""`pykbroker dump-log`: kafka-dump-log.sh, and `--verify`, which only looks for what is wrong.
+"""`pykbroker dump-log`: kafka-dump-log.sh, and `--verify`, which only reports faults.
 
-In: files of a data directory; no broker is asked. Out: the lines that Apache's DumpLogSegments
-prints; what does not fit together goes to standard error. Exit code 1 means that a file could not
-be read, or with --verify that something is wrong.
+In: files of a data directory; no broker is contacted. Out: the lines that Apache's DumpLogSegments
+prints; inconsistencies go to standard error. Exit code 1 means that a file could not be read, or
+with --verify that a fault was found.
 """
 
 from __future__ import annotations
@@ -106,13 +106,13 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _as_java_file(name: str) -> str:
-    """java.io.File drops repeated and trailing slashes."""
+    """Normalise a path like java.io.File, which drops repeated and trailing slashes."""
     plain = re.sub("/+", "/", name)
     return plain.rstrip("/") if len(plain) > 1 else plain
 
 
 def _dump(path: str, logs: LogDump, indexes: IndexDump) -> list[str]:
-    """Print one file; the reason when it is none that can be printed."""
+    """Print one file; return the reason if it cannot be printed."""
     if stat.S_ISDIR(os.stat(path).st_mode):
         return [f"{path}: is a directory; name the files in it, or check them all by --verify"]
     _, suffix = os.path.splitext(os.path.basename(path))
@@ -132,7 +132,7 @@ def _dump(path: str, logs: LogDump, indexes: IndexDump) -> list[str]:
 
 
 class LogDump:
-    """Prints logs and metadata snapshots; remembers gaps between offsets."""
+    """Prints logs and metadata snapshots; records gaps between offsets."""
 
     def __init__(
         self, decoder: RecordDecoder, *, printing: bool, deep: bool, options: argparse.Namespace

@@ -40,12 +40,12 @@ _CONTROL_NAMES: Final = {
 
 
 class RecordDecoder(Protocol):
-    """`chosen`: whether the user asked for it, which alone makes records be printed."""
+    """`chosen`: whether the user requested it, without which records are not printed."""
 
     chosen: bool
 
     def decode(self, record: Record) -> tuple[str | None, str | None]:
-        """What to show as key and as value; None shows nothing."""
+        """Return what to print as key and as value; None prints nothing."""
 
 
 def decoder_for(options: argparse.Namespace) -> RecordDecoder:
@@ -166,7 +166,7 @@ def _int16(content: bytes) -> int:
 
 
 def _offsets_value(message: Message, version: int) -> Any:
-    """Members of a consumer group hold bytes that are messages themselves: show these."""
+    """Decode the bytes in the members of a consumer group, which are messages themselves."""
     node = to_json(message, version)
     if type(message).__name__ == "GroupMetadataValue" and node.get("protocolType") == "consumer":
         for member in node.get("members", ()):
@@ -194,7 +194,7 @@ def _transaction_value(message: Message, version: int) -> Any:
 
 
 class MetadataDecoder:
-    """Records of the metadata log, which have no keys."""
+    """Decodes records of the metadata log, which have no keys."""
 
     chosen = True
 
@@ -212,7 +212,7 @@ class MetadataDecoder:
 
 
 def control_text(record: Record) -> str:
-    """What a control record says."""
+    """Return the text of a control record."""
     kind = control_records.decode_type(record.key)
     if kind in (control_records.ABORT, control_records.COMMIT):
         marker = control_records.decode_marker(record.key, record.value)

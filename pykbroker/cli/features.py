@@ -119,7 +119,7 @@ def _describe(options: argparse.Namespace) -> int:
 
 
 def describe(response: Any) -> list[str]:
-    """A line for each feature that the node supports, from its ApiVersionsResponse."""
+    """Return a line for each feature that the node supports, from its ApiVersionsResponse."""
     epoch = response.finalized_features_epoch
     finalized = _finalized(response)
     return [
@@ -151,7 +151,7 @@ def _as_json(response: Any) -> object:
 
 
 def level_text(feature: str, level: int) -> str:
-    """A level as the script prints it: those of metadata.version have names."""
+    """Return a level as the script prints it: those of metadata.version have names."""
     if feature != METADATA_VERSION:
         return str(level)
     name = metadata_version_name(level)
@@ -162,7 +162,7 @@ def level_text(feature: str, level: int) -> str:
 
 
 def _updates(options: argparse.Namespace) -> dict[str, int]:
-    """The wanted level by feature."""
+    """Return the requested level by feature."""
     if options.action == "disable":
         return _once([(name, 0) for name in options.feature])
     if options.release_version is not None:
@@ -197,7 +197,7 @@ def _once(pairs: Sequence[tuple[str, int]]) -> dict[str, int]:
 
 
 def parse_level(text: str) -> tuple[str, int]:
-    """`NAME=LEVEL`"""
+    """Parse `NAME=LEVEL`."""
     name, equals, level = text.partition("=")
     if not equals:
         raise CommandError(f"Can't parse feature=level string {text}: equals sign not found.")
@@ -243,7 +243,7 @@ def _update(client: AdminClient, options: argparse.Namespace, updates: Mapping[s
 def update_features(
     client: AdminClient, updates: Mapping[str, int], kind: int, *, validate_only: bool
 ) -> dict[str, str]:
-    """Have the controller change these levels; the errors by feature."""
+    """Let the controller change these levels; return the errors by feature."""
     from pykbroker.protocol.messages.update_features_request import (
         FeatureUpdateKey,
         UpdateFeaturesRequest,

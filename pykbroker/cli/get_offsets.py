@@ -104,7 +104,7 @@ def parse_time(text: str) -> int:
 
 
 def filter_of_parts(topic: str | None, partitions: str | None) -> Filter:
-    """--topic and --partitions."""
+    """Return the filter for --topic and --partitions."""
     numbers: set[int] = set()
     for each in partitions.split(",") if partitions else ():
         if not is_number(each):
@@ -118,7 +118,7 @@ def filter_of_parts(topic: str | None, partitions: str | None) -> Filter:
 
 
 def filter_of_rules(text: str) -> Filter:
-    """--topic-partitions: any of its rules may fit."""
+    """Return the filter for --topic-partitions: any of its rules may match."""
     rules = [_rule(each) for each in text.split(",")]
     return lambda name, number: any(rule(name, number) for rule in rules)
 
@@ -142,7 +142,7 @@ def _rule(text: str) -> Filter:
 def list_offsets(
     client: AdminClient, times: dict[tuple[str, int], int]
 ) -> tuple[dict[tuple[str, int], int], dict[tuple[str, int], str]]:
-    """(offsets, errors) of partitions at the given times; -1 where there is no offset."""
+    """Return (offsets, errors) of partitions at the given times; -1 where there is no offset."""
     from pykbroker.protocol.messages.list_offsets_request import (
         ListOffsetsPartition,
         ListOffsetsRequest,
@@ -176,6 +176,6 @@ def list_offsets(
 def end_offsets(
     client: AdminClient, partitions: Iterable[tuple[str, int]]
 ) -> dict[tuple[str, int], int]:
-    """Offsets behind the last record; partitions that cannot say are left out."""
+    """Return the end offsets; partitions with an error are left out."""
     offsets, _ = list_offsets(client, dict.fromkeys(partitions, -1))
     return offsets

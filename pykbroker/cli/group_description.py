@@ -83,7 +83,7 @@ def members_of(description: Any) -> list[Member]:
         content = bytes(each.member_assignment)
         partitions: list[tuple[str, int]] = []
         if len(content) >= 2:
-            # A version that is newer than we know begins like the newest one that we know.
+            # A version newer than those known here begins like the newest known one.
             version = min(
                 int.from_bytes(content[:2], "big"), ConsumerProtocolAssignment.MAX_VERSION
             )
@@ -107,7 +107,7 @@ def members_of(description: Any) -> list[Member]:
 
 
 def _should_print(group: str, state: str, rows: int) -> bool:
-    """Say what is remarkable about the state of a group; whether there is more to print."""
+    """Print a notice about the state of a group; return whether there is more to print."""
     if state == "Dead":
         print(f"\nError: Consumer group '{group}' does not exist.")
     elif state == "Empty":
@@ -135,7 +135,7 @@ def _offsets(
 
 
 def offset_rows(client: AdminClient, group: str, description: Any) -> list[Row]:
-    """Partitions of members first, those with most partitions leading, then the others."""
+    """Return partitions of members first, starting with the member with most, then the others."""
     committed = committed_offsets(client, group)
     members = sorted(members_of(description), key=lambda each: -len(each.partitions))
     assigned = {partition for each in members for partition in each.partitions}
@@ -257,7 +257,7 @@ def _print_members(group: str, members: Sequence[Member], *, verbose: bool) -> N
 
 
 def _assignment(partitions: Sequence[tuple[str, int]]) -> str | None:
-    """`topic:0,1;other:2`"""
+    """Return `topic:0,1;other:2`."""
     numbers: dict[str, list[str]] = {}
     for topic, number in partitions:
         numbers.setdefault(topic, []).append(str(number))

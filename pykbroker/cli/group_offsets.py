@@ -34,7 +34,7 @@ _DURATION: Final = re.compile(
 
 
 def reset_offsets(client: AdminClient, options: argparse.Namespace, groups: Sequence[str]) -> int:
-    """Work out, and with --execute commit, new offsets of groups without members."""
+    """Compute, and with --execute commit, new offsets of groups without members."""
     plans: dict[str, Offsets] = {}
     code = 0
     for group in groups:
@@ -141,7 +141,7 @@ def _plan(client: AdminClient, options: argparse.Namespace, group: str) -> Offse
 
 
 def parse_partitions(client: AdminClient, arguments: Iterable[str]) -> list[Partition]:
-    """`topic` (all its partitions) or `topic:0,1`."""
+    """Parse `topic` (all its partitions) or `topic:0,1`."""
     result: list[Partition] = []
     whole = [each for each in arguments if ":" not in each]
     for each in arguments:
@@ -162,7 +162,7 @@ def parse_partitions(client: AdminClient, arguments: Iterable[str]) -> list[Part
 
 
 def _check_known(client: AdminClient, partitions: Iterable[Partition]) -> None:
-    """Every partition must exist and have a leader."""
+    """Check that every partition exists and has a leader."""
     for node, missing in client.leaders(partitions).items():
         if node < 0:
             shown = ",".join(f"{topic}-{number}" for topic, number in missing)
@@ -177,7 +177,7 @@ def _offsets_at(client: AdminClient, partitions: Iterable[Partition], time_ms: i
 
 
 def _offsets_at_time(client: AdminClient, partitions: Iterable[Partition], time_ms: int) -> Offsets:
-    """Offsets of the first records at or after a time; the end where there is none."""
+    """Return the offsets of the first records at or after a time; the end if there is none."""
     offsets = _offsets_at(client, partitions, time_ms)
     late = [key for key, offset in offsets.items() if offset == -1]
     for topic, number in late:
@@ -189,7 +189,7 @@ def _offsets_at_time(client: AdminClient, partitions: Iterable[Partition], time_
 
 
 def _within_log(client: AdminClient, wanted: Offsets) -> Offsets:
-    """Offsets outside of their log become its start or end, with a warning."""
+    """Limit offsets outside of their log to its start or end, with a warning."""
     starts = _offsets_at(client, wanted, _EARLIEST)
     ends = _offsets_at(client, wanted, _LATEST)
     result: Offsets = {}
@@ -208,7 +208,7 @@ def _within_log(client: AdminClient, wanted: Offsets) -> Offsets:
 
 
 def _read_plan(file: str, group: str, *, single: bool) -> Offsets:
-    """A CSV file of `topic,partition,offset` (one group) or `group,topic,partition,offset`."""
+    """Read a CSV file of `topic,partition,offset` (one group) or `group,topic,partition,offset`."""
     wanted: Offsets = {}
     try:
         with open(file, encoding="utf-8", newline="") as stream:
@@ -228,7 +228,7 @@ def _read_plan(file: str, group: str, *, single: bool) -> Offsets:
 
 
 def parse_datetime(text: str) -> int:
-    """A time as Utils.getDateTime reads it, in ms; without a zone it is UTC."""
+    """Parse a time like Utils.getDateTime, in ms; without a zone it is UTC."""
     match = re.fullmatch(
         r"(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.(\d{1,3}))?(Z|[+-]\d{2}(?::?\d{2})?)?", text
     )
@@ -246,7 +246,7 @@ def parse_datetime(text: str) -> int:
 
 
 def parse_duration_ms(text: str) -> int:
-    """An ISO 8601 duration as java.time.Duration reads it."""
+    """Parse an ISO 8601 duration like java.time.Duration."""
     match = _DURATION.match(text)
     if match is None or not any(match.group(2, 3, 4, 5)):
         raise CommandError("Text cannot be parsed to a Duration")
@@ -328,7 +328,7 @@ def delete_offsets(client: AdminClient, group: str, topics: Sequence[str]) -> in
 def _delete(
     client: AdminClient, group: str, topics: Sequence[str]
 ) -> tuple[dict[Partition, int], int]:
-    """(error of each partition, error of all)."""
+    """Return (error of each partition, error of the whole request)."""
     from pykbroker.protocol.messages.offset_delete_request import (
         OffsetDeleteRequest,
         OffsetDeleteRequestPartition,

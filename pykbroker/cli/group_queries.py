@@ -1,4 +1,4 @@
-"""What commands ask of groups: which there are, what they committed, what they are."""
+"""Queries of commands about groups: their list, their committed offsets, their description."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pykbroker.cli.command import CommandError
 def list_groups(
     client: AdminClient, states: Sequence[str] = (), types: Sequence[str] = ()
 ) -> list[Any]:
-    """Groups of all brokers, filtered by the brokers."""
+    """Return the groups of all brokers, filtered by the brokers."""
     from pykbroker.protocol.messages.list_groups_request import ListGroupsRequest
 
     request = ListGroupsRequest(states_filter=list(states), types_filter=list(types))
@@ -26,7 +26,7 @@ def list_groups(
 
 
 def committed_offsets(client: AdminClient, group: str) -> dict[tuple[str, int], tuple[int, int]]:
-    """(offset, leader epoch) of every partition that the group committed."""
+    """Return (offset, leader epoch) of every partition that the group committed."""
     from pykbroker.protocol.messages.offset_fetch_request import (
         OffsetFetchRequest,
         OffsetFetchRequestGroup,
@@ -58,7 +58,7 @@ class NotConsumerGroupError(CommandError):
 
 
 def describe_group(client: AdminClient, group: str) -> Any:
-    """DescribeGroups of one group, which must be a group of consumers."""
+    """Return DescribeGroups of one group, which must be a group of consumers."""
     from pykbroker.protocol.messages.describe_groups_request import DescribeGroupsRequest
 
     def ask(connection: Any) -> Any:

@@ -196,7 +196,9 @@ def _validate_regex(pattern: str) -> int:
 
 
 def _consumer_groups(groups: Iterable[Any]) -> list[Any]:
-    """Groups of consumers (ListGroupsOptions.forConsumerGroups), not those of other programs."""
+    """Return groups of consumers (ListGroupsOptions.forConsumerGroups), not those of other
+    programs.
+    """
     return [
         each
         for each in groups
@@ -295,7 +297,7 @@ _EXCEPTIONS: Final = {
 
 
 def exception_name(code: int) -> str:
-    """The Java class that the script names."""
+    """Return the name of the Java class that the script prints."""
     words = ErrorCode(code).name.split("_")
     plain = "".join(word.capitalize() for word in words) + "Exception"
     return "org.apache.kafka.common.errors." + _EXCEPTIONS.get(ErrorCode(code), plain)

@@ -1,8 +1,8 @@
-"""Open transactions that no coordinator is going to end (`transactions find-hanging`).
+"""Open transactions that no coordinator will end (`transactions find-hanging`).
 
-A partition knows since when a producer has a transaction open in it. When that is longer than any
-transaction may last, and the producer's coordinator does not know the transaction, or not that
-partition of it, then nothing ends it any more: the last stable offset stands still.
+A partition knows since when a producer has a transaction open in it. If that is longer than any
+transaction may last, and the producer's coordinator does not know the transaction, or that it
+includes the partition, then nothing will end it: the last stable offset no longer advances.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class OpenTransaction(NamedTuple):
 def find_hanging(
     client: AdminClient, partitions: Iterable[Partition], broker: int | None, before_ms: int
 ) -> list[OpenTransaction]:
-    """The hanging ones among the transactions whose last record is older than `before_ms`."""
+    """Return the hanging transactions whose last record is older than `before_ms`."""
     candidates = [
         OpenTransaction(partition, producer)
         for partition, producers in sorted(describe_producers(client, partitions, broker).items())
@@ -50,7 +50,7 @@ def find_hanging(
 
 
 def _known_partitions(client: AdminClient, producer_ids: set[int]) -> dict[int, list[Partition]]:
-    """By producer id, the partitions into which a coordinator is going to write markers."""
+    """Return by producer id the partitions into which a coordinator will write markers."""
     known: dict[int, list[Partition]] = {}
     for listing in list_transactions(client, producer_ids=sorted(producer_ids)):
         try:
@@ -66,9 +66,9 @@ def _known_partitions(client: AdminClient, producer_ids: set[int]) -> dict[int, 
 def partitions_to_search(
     client: AdminClient, topic: str | None, broker: int | None
 ) -> list[Partition]:
-    """The partitions of a topic, or of all, that the broker has a replica of (or any broker).
+    """Return the partitions of a topic, or of all, that have a replica on the broker (or on any).
 
-    CommandError when there is no such broker.
+    Raises CommandError if there is no such broker.
     """
     found: list[Partition] = []
     metadata = client.metadata(None if topic is None else [topic])

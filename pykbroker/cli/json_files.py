@@ -1,4 +1,4 @@
-"""JSON files that commands read: partitions and offsets, elections, plans of reassignments."""
+"""JSON files that commands read: partitions and offsets, elections, reassignment plans."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NOT_JSON: Final = "The input string is not a valid JSON"
 
 
 def read_json_object(file: str) -> dict[str, Any]:
-    """The object in a file. CommandError when there is none, or one of another version."""
+    """Return the object in a file; raises CommandError if there is none, or for another version."""
     try:
         with open(file, encoding="utf-8") as stream:
             text = stream.read()
@@ -34,7 +34,7 @@ def read_json_object(file: str) -> dict[str, Any]:
 def entries(
     root: Mapping[str, Any], name: str, kinds: Mapping[str, type], what: str = "partition"
 ) -> list[dict[str, Any]]:
-    """The objects of the array `name`, each with these fields of these types."""
+    """Return the objects of the array `name`, each with these fields of these types."""
     found = root[name]
     if not isinstance(found, list):
         raise CommandError(f'Field "{name}" is no array')

@@ -85,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def read_partitions(file: str) -> list[Partition]:
-    """The partitions of a JSON file."""
+    """Return the partitions in a JSON file."""
     root = read_json_object(file)
     if "partitions" not in root:
         raise CommandError('Replica election data is missing "partitions" field')
@@ -104,7 +104,7 @@ def read_partitions(file: str) -> list[Partition]:
 def elect_leaders(
     client: AdminClient, election_type: str, partitions: Collection[Partition] | None
 ) -> Results:
-    """What becomes of each partition; of all that need it when `partitions` is None."""
+    """Return the result of each partition; of all that need an election if `partitions` is None."""
     from pykbroker.protocol.messages.elect_leaders_request import (
         ElectLeadersRequest,
         TopicPartitions,

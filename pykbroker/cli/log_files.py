@@ -1,4 +1,4 @@
-"""Files of a data directory as dump-log and its checks read them: mapped, batch after batch."""
+"""Files of a data directory as dump-log and its checks read them: mapped, batch by batch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LEAST_BATCH_BYTES: Final = 14
 
 
 def map_file(path: str) -> memoryview:
-    """The whole file without reading it."""
+    """Map the whole file without reading it."""
     with open(path, "rb") as stream:
         if os.fstat(stream.fileno()).st_size == 0:
             return memoryview(b"")
@@ -24,7 +24,7 @@ def map_file(path: str) -> memoryview:
 
 
 def base_offset_of(path: str) -> int:
-    """The offset in the name of a file of a segment."""
+    """Return the offset in the name of a segment's file."""
     first = os.path.basename(path).partition(".")[0]
     if not (first.isascii() and first.isdigit()):
         raise CommandError(f"{path}: the name does not begin with an offset")
@@ -32,7 +32,7 @@ def base_offset_of(path: str) -> int:
 
 
 def batches(content: memoryview, path: str, start: int = 0) -> Iterator[tuple[int, BatchHeader]]:
-    """(position, header) of the batches from `start` on, to where no whole batch is left."""
+    """Yield (position, header) of the batches from `start` on, up to the last whole one."""
     position = start
     while len(content) - position >= LOG_OVERHEAD + 5:
         length = int.from_bytes(content[position + 8 : position + 12], "big", signed=True)

@@ -1,7 +1,7 @@
 """`pykbroker COMMAND ...`: finds the command and runs it.
 
-Only the module of the command that was asked for is imported, so that `pykbroker start` starts
-fast and `pykbroker --help` costs nothing.
+Only the module of the requested command is imported, so that `pykbroker start` starts fast and
+`pykbroker --help` costs nothing.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command.add_arguments(parser)
     options = parser.parse_args(words[1:])
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # Names and records hold any text; a terminal's encoding may not have all of it.
+        # Names and records contain any text; a terminal's encoding may not support all of it.
         sys.stdout.reconfigure(errors="backslashreplace")
     return run_guarded(lambda: command.run(options))
 

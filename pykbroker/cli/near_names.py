@@ -14,9 +14,9 @@ _UNKNOWN_CHOICE: Final = re.compile(r"invalid choice: '([^']*)' \(choose from ([
 
 
 def near_command(name: str, commands: Mapping[str, str]) -> str:
-    """For a name that is no command, nor in `commands`: command -> line of help.
+    """Return a hint for a name that is not in `commands`: command -> line of help.
 
-    The name of Apache's script, which the help names, is as good as our own.
+    The names of Apache's scripts, which the help contains, count as our own.
     """
     scripts: dict[str, str] = {}
     for command, text in commands.items():
@@ -29,7 +29,7 @@ def near_command(name: str, commands: Mapping[str, str]) -> str:
 
 
 def near_flag(message: str, parser: argparse.ArgumentParser) -> str:
-    """For a usage error of argparse: the flag or subcommand that was probably meant."""
+    """Return a hint for a usage error of argparse: the flag or subcommand probably meant."""
     if match := _UNKNOWN_FLAG.search(message):
         known = [flag for action in parser._actions for flag in action.option_strings]
     elif match := _UNKNOWN_CHOICE.search(message):

@@ -1,7 +1,7 @@
-"""One node of `pykbroker cluster`: a process `pykbroker start`, and how it ended.
+"""One node of `pykbroker cluster`: a `pykbroker start` process, and how it ended.
 
-State: the process, what it printed and logged. In: `launch`, `terminate`, `hasten`, `kill`.
-Out: `ready`, `ended`, `ending`.
+State: the process, its output and log. In: `launch`, `terminate`, `hasten`, `kill`. Out: `ready`,
+`ended`, `ending`.
 """
 
 from __future__ import annotations
@@ -54,24 +54,25 @@ class NodeProcess:
         return self._process is not None and self._process.returncode is None
 
     async def ready(self) -> bool:
-        """Whether the node has come to serve; False when it ended before."""
+        """Return whether the node serves; False if it ended before."""
         assert self._process is not None
         assert self._process.stdout is not None
         line = await self._process.stdout.readline()
         return line.startswith(b"ready ")
 
     async def ended(self) -> int:
-        """The exit code, below 0 for a signal, once the process is gone."""
+        """Return the exit code, below 0 for a signal, once the process is gone."""
         assert self._process is not None
         return await self._process.wait()
 
     def terminate(self) -> None:
-        """Have the node stop in good order."""
+        """Stop the node cleanly."""
         self._send(signal.SIGTERM)
 
     def hasten(self) -> None:
-        """Have it stop without waiting for a controller: two signals, of two kinds so that the
-        second does not merge with the first."""
+        """Stop it without waiting for a controller: by two signals of different kinds, so that the
+        second does not merge with the first.
+        """
         self._send(signal.SIGTERM)
         self._send(signal.SIGINT)
 
@@ -83,7 +84,7 @@ class NodeProcess:
             self._process.send_signal(number)
 
     def ending(self) -> str:
-        """How it ended, in words: the exit code or signal, and the last line of its log."""
+        """Return how it ended, in words: the exit code or signal, and the last line of its log."""
         assert self._process is not None
         code = self._process.returncode or 0
         if code < 0:
@@ -94,7 +95,7 @@ class NodeProcess:
 
 
 def last_line(path: str) -> str:
-    """The last line of a log that is not empty."""
+    """Return the last line of a log that is not empty."""
     with open(path, "rb") as stream:
         size = stream.seek(0, os.SEEK_END)
         stream.seek(max(0, size - _TAIL_BYTES))
@@ -103,9 +104,9 @@ def last_line(path: str) -> str:
 
 
 def _end_with_parent() -> Callable[[], None] | None:
-    """What a child calls, so that it is told to stop when we are gone without a word (kill -9)."""
+    """Called in the child, so that it is terminated if we are killed (kill -9)."""
     try:
         prctl = ctypes.CDLL(None).prctl
     except (AttributeError, OSError):
-        return None  # not Linux: the nodes would go on
+        return None  # not Linux: the nodes would keep running
     return lambda: prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""Whether somebody still reads standard output: for commands that wait between two lines."""
+"""Detects a closed standard output, for commands that wait between two lines."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _GONE: Final = select.POLLERR | select.POLLHUP | select.POLLNVAL
 
 
 def check_reader() -> None:
-    """BrokenPipeError when the reader of standard output has closed it (`| head -1`).
+    """Raise BrokenPipeError if the reader of standard output has closed it (`| head -1`).
 
-    A write would find that out as well, but a command that waits for records has nothing to write.
+    A write would detect that as well, but a command that waits for records has nothing to write.
     """
     try:
         number = sys.stdout.fileno()

@@ -112,7 +112,7 @@ class DateFormat:
             self._parts.append(_DATE_PARTS[letters] if letters else part[2].replace("%", "%%"))
 
     def text(self, time: datetime) -> str:
-        """A time in this pattern."""
+        """Return a time in this pattern."""
         milliseconds = f"{time.microsecond // 1000:03}"
         return "".join(
             milliseconds if part == "%L" else time.strftime(part) for part in self._parts
@@ -120,7 +120,7 @@ class DateFormat:
 
 
 class ConsumerTest:
-    """Consumes until there were enough records, and prints what it measured on the way."""
+    """Consumes until there are enough records, and prints its measurements on the way."""
 
     def __init__(self, consumer: Any, options: argparse.Namespace, dates: DateFormat) -> None:
         self._consumer = consumer
@@ -132,7 +132,7 @@ class ConsumerTest:
         self._records = self._bytes = 0
 
     def consume(self) -> None:
-        """Consume the records that were asked for, or until none came for too long."""
+        """Consume the requested records, or until none arrives for too long."""
         options = self._options
         listener = _listener(self)
         if options.topic is not None:
@@ -176,7 +176,7 @@ class ConsumerTest:
         )
 
     def total_line(self, started: datetime, started_ms: int) -> str:
-        """The line at the end of a run."""
+        """Return the line at the end of a run."""
         elapsed_ms = max(1, now_ms() - started_ms)
         megabytes, seconds = self._bytes / _MB, elapsed_ms / 1000
         fetch_ms = elapsed_ms - self._join_ms
@@ -187,13 +187,13 @@ class ConsumerTest:
         )
 
     def revoked(self, partitions: Any) -> None:
-        """The group takes partitions away."""
+        """Handle the loss of partitions."""
         self._assigned -= set(partitions)
         if not self._assigned:
             self._join_started_ms = now_ms()
 
     def assigned(self, partitions: Any) -> None:
-        """The group gives partitions: without any before, it was the joining that took the time."""
+        """Handle new partitions; without any before, the time was spent joining."""
         if not self._assigned:
             elapsed_ms = now_ms() - self._join_started_ms
             self._join_ms += elapsed_ms
@@ -209,7 +209,7 @@ def _listener(test: ConsumerTest) -> Any:
     from kafka import ConsumerRebalanceListener
 
     class Listener(ConsumerRebalanceListener):  # type: ignore[misc]
-        """Passes on what the group does."""
+        """Forwards the events of the group."""
 
         def on_partitions_revoked(self, revoked: Any) -> None:
             test.revoked(revoked)

@@ -77,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _create_topic(servers: str, topic: str) -> None:
-    """One partition with one replica, unless the topic is there."""
+    """Create the topic with one partition and one replica, unless it exists."""
     from pykbroker.cli.admin import check
     from pykbroker.protocol.messages.create_topics_request import (
         CreatableTopic,
@@ -99,7 +99,7 @@ def _create_topic(servers: str, topic: str) -> None:
 
 
 class Content(NamedTuple):
-    """What a record holds: the same must come back."""
+    """The content of a record: the same must come back."""
 
     key: bytes | None
     value: bytes
@@ -107,7 +107,7 @@ class Content(NamedTuple):
 
 
 def measure(consumer: Any, producer: Any, options: argparse.Namespace) -> None:
-    """Send records one by one, wait for each, and print how long that took."""
+    """Send records one by one, wait for each, and print how long it took."""
     from kafka import TopicPartition
 
     numbers = consumer.partitions_for_topic(options.topic) or ()

@@ -84,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def check(options: argparse.Namespace) -> None:
-    """Numbers that make no sense, as Apache's tool refuses them."""
+    """Reject invalid numbers, as Apache's tool does."""
     for name in ("num_records", "record_size", "transaction_duration_ms", "reporting_interval",
                  "record_key_range"):  # fmt: skip
         value = getattr(options, name)
@@ -167,7 +167,7 @@ class ProducerTest:
         self._steady: ProducerStatistics | None = None
 
     def send_all(self, payloads: Payloads) -> None:
-        """Send every record, at the rate that was asked for, in transactions if wanted."""
+        """Send every record, at the requested rate, in transactions if requested."""
         options = self._options
         if options.warmup_records > 0:
             print(
@@ -207,12 +207,12 @@ class ProducerTest:
         return acknowledged
 
     def total_lines(self) -> list[str]:
-        """The lines at the end."""
+        """Return the lines at the end."""
         kept = [self._all] if self._steady is None else [self._all, self._steady]
         return [each.total_line() for each in kept]
 
     def check(self) -> None:
-        """CommandError when a record failed."""
+        """Raise CommandError if a record failed."""
         self._sender.check()
 
 
@@ -224,7 +224,7 @@ class Throttle:
         self._started = time.monotonic()
 
     def wait(self, sent: int) -> None:
-        """Called when record number `sent`, counted from 0, has been sent."""
+        """Sleep as needed after record number `sent`, counted from 0, has been sent."""
         if self._per_second > 0:
             ahead = (sent + 1) / self._per_second - (time.monotonic() - self._started)
             if ahead >= _LEAST_SLEEP_S:

@@ -1,4 +1,4 @@
-"""What kafka-producer-perf-test.sh counts and prints of a run; and percentiles."""
+"""The statistics and output of kafka-producer-perf-test.sh; and percentiles."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ _MB: Final = 1024 * 1024
 
 
 def now_ms() -> int:
-    """Milliseconds of a clock that does not jump."""
+    """Return the milliseconds of a monotonic clock."""
     return time.monotonic_ns() // 1_000_000
 
 
 def percentiles(latencies: Sequence[int], *parts: float) -> list[int]:
-    """Of latencies in any order, as Apache's tools take them."""
+    """Return percentiles of latencies in any order, computed like Apache's tools."""
     ordered = sorted(latencies)
     return [ordered[min(int(part * len(ordered)), len(ordered) - 1)] for part in parts]
 
 
 class ProducerStatistics:
-    """Latencies and bytes of records that were acknowledged, in all and in the present window."""
+    """Latencies and bytes of acknowledged records, in total and in the current window."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class ProducerStatistics:
         )
 
     def total_line(self) -> str:
-        """The line at the end of a run."""
+        """Return the line at the end of a run."""
         seconds = max(1, self._clock_ms() - self._started_ms) / 1000
         p50, p95, p99, p999 = percentiles(self._samples or [0], 0.5, 0.95, 0.99, 0.999)
         return (
@@ -89,7 +89,7 @@ class ProducerStatistics:
 
 
 def print_metrics(metrics: dict[str, dict[str, Any]]) -> None:
-    """The numbers that kafka-python keeps, with the columns of Apache's --print-metrics."""
+    """Print kafka-python's metrics, with the columns of Apache's --print-metrics."""
     lines = {
         f"{group}:{name}": value
         for group, values in metrics.items()

@@ -1,4 +1,4 @@
-"""`pykbroker produce`: records from the command line or from standard input, for people."""
+"""`pykbroker produce`: produces records from the command line or standard input, for people."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def add_people_connection(parser: CommandParser, what: str) -> None:
-    """--bootstrap-server, --command-config, --command-property."""
+    """Add --bootstrap-server, --command-config, --command-property."""
     parser.add_argument(
         "--bootstrap-server",
         metavar="HOST:PORT",
@@ -76,7 +76,7 @@ def add_people_connection(parser: CommandParser, what: str) -> None:
 
 
 def add_formats(parser: CommandParser) -> None:
-    """--key-format and --value-format."""
+    """Add --key-format and --value-format."""
     for part in ("key", "value"):
         parser.add_argument(
             f"--{part}-format",
@@ -115,7 +115,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> None:
-    """Flags that contradict each other."""
+    """Reject flags that contradict each other."""
     if options.tombstone and (options.key is None or options.value or options.json):
         raise CommandError("--tombstone takes --key, and neither --value nor --json")
     if options.json:
@@ -130,7 +130,7 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _records(options: argparse.Namespace) -> Iterator[OutgoingRecord]:
-    """Checked as far as the command line goes; lines are read when they are asked for."""
+    """Check the command line, then return the records; lines are read on demand."""
     headers = [_header(each) for each in options.header]
     key = None if options.key is None else parse_text(options.key, options.key_format)
     if options.tombstone:

@@ -1,4 +1,4 @@
-"""How far a long run is, on a terminal's standard error; and counts in words, at its end."""
+"""The progress of a long run, on a terminal's standard error; and counts in words, at its end."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ERASE: Final = "\r\x1b[K"
 
 
 class Progress:
-    """A line that is written over and over; nothing where standard error is no terminal."""
+    """A line that is overwritten again and again; nothing if standard error is not a terminal."""
 
     def __init__(self, *, quiet: bool = False) -> None:
         self._shown = not quiet and sys.stderr.isatty()
@@ -21,7 +21,7 @@ class Progress:
         self._written = False
 
     def show(self, records: int, total: int | None = None) -> None:
-        """Write how many records there were, of `total` if that is known."""
+        """Write the number of records so far, of `total` if that is known."""
         now = time.monotonic()
         if not self._shown or now < self._next:
             return
@@ -33,16 +33,16 @@ class Progress:
         sys.stderr.flush()
 
     def clear(self) -> None:
-        """Take the line away, before something else is printed."""
+        """Remove the line before something else is printed."""
         if self._written:
             print(_ERASE, end="", file=sys.stderr, flush=True)
             self._written = False
 
     def seconds(self) -> float:
-        """Time since the start."""
+        """Return the time since the start."""
         return time.monotonic() - self._started
 
 
 def counted(number: int, one: str) -> str:
-    """`1 record`, `2 records`."""
+    """Return `1 record`, `2 records`."""
     return f"{number:,} {one}" if number == 1 else f"{number:,} {one}s"

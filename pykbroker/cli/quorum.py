@@ -1,7 +1,7 @@
 """`pykbroker quorum describe`: kafka-metadata-quorum.sh.
 
-Adding and removing controllers is not there: the voters of a quorum are those of its configuration,
-or those that its directories were formatted with.
+Adding and removing controllers is not supported: the voters of a quorum are those of its
+configuration, or those that its directories were formatted with.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 class Quorum:
-    """What DescribeQuorum and DescribeCluster say of the quorum, and its descriptions."""
+    """The DescribeQuorum and DescribeCluster responses about the quorum, and its descriptions."""
 
     def __init__(self, client: AdminClient) -> None:
         self.cluster_id: Final = str(client.describe_cluster().cluster_id)
@@ -131,7 +131,7 @@ class Quorum:
         ]
 
     def replication(self, now_ms: int | None) -> list[Sequence[str]]:
-        """A row for each replica; with `now_ms`, ages in place of times."""
+        """Return a row for each replica; with `now_ms`, with ages instead of times."""
         return [
             (
                 str(each.replica_id),

@@ -65,7 +65,7 @@ _ALREADY_MOVING: Final = (
     "reassignment."
 )
 
-# Action -> (the flags that it needs, those that may stand beside it).
+# Action -> (the flags that it needs, those that it allows).
 _FLAGS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "generate": (("topics_to_move_json_file", "broker_list"), ("disable_rack_aware",)),
     "execute": (
@@ -234,7 +234,7 @@ def _replicas(assignment: Mapping[Partition, Iterable[int]]) -> list[Replica]:
 
 
 def _rates(options: argparse.Namespace) -> tuple[int, int]:
-    """The throttles between brokers and between directories; below 0 means none."""
+    """Return the throttles between brokers and between directories; below 0 means none."""
     given = options.throttle, options.replica_alter_log_dirs_throttle
     first, second = (-1 if each is None else each for each in given)
     return first, second
@@ -255,7 +255,7 @@ def _cancel(client: AdminClient, options: argparse.Namespace) -> None:
     places = find_places(client, plan.directories)
     moving = {each: str(place.current) for each, place in places.items() if is_moving(place)}
     if moving:
-        # A move back to where a replica is ends the one that is under way.
+        # A move to the replica's current directory cancels the move in progress.
         start_moves(client, moving, _timeout_ms(options))
     else:
         print("None of the specified partition moves are active.")
@@ -317,7 +317,7 @@ def _propose(
     *,
     is_rack_aware: bool,
 ) -> dict[Partition, list[int]]:
-    """As many replicas as the first partition of each topic has, placed as for a new topic."""
+    """Return as many replicas as each topic's first partition has, placed as for a new topic."""
     from pykbroker.environment.real.randomness import Entropy
     from pykbroker.kraft.controller.placement import place_replicas
     from pykbroker.kraft.registration import BrokerRegistration

@@ -15,14 +15,14 @@ _PAUSE_S: Final = 0.1
 
 
 class Place(NamedTuple):
-    """The directory that a replica is in, and the one that it is being moved to."""
+    """The directory of a replica, and the one that it is being moved to."""
 
     current: str | None = None
     future: str | None = None
 
 
 def find_places(client: AdminClient, replicas: Iterable[Replica]) -> dict[Replica, Place]:
-    """Where the replicas on live brokers are; those of other brokers are left out."""
+    """Return the places of replicas on live brokers; those of other brokers are left out."""
     from pykbroker.protocol.messages.describe_log_dirs_request import (
         DescribableLogDirTopic,
         DescribeLogDirsRequest,
@@ -57,7 +57,7 @@ def _by_broker(replicas: Iterable[Replica]) -> dict[int, list[tuple[str, int]]]:
 
 
 def current_directories(client: AdminClient, replicas: Iterable[Replica]) -> dict[Replica, str]:
-    """The directories that these replicas are in, as far as they are known."""
+    """Return the directories of these replicas, as far as they are known."""
     places = find_places(client, replicas)
     return {each: place.current for each, place in places.items() if place.current is not None}
 
@@ -67,7 +67,7 @@ def is_moving(place: Place) -> bool:
 
 
 def describe_moves(targets: Mapping[Replica, str], places: Mapping[Replica, Place]) -> list[str]:
-    """What --verify prints of each move to a directory."""
+    """Return what --verify prints about each move to a directory."""
     return [_describe(each, targets[each], places.get(each)) for each in by_broker(targets)]
 
 
@@ -97,7 +97,7 @@ def _describe(replica: Replica, target: str, place: Place | None) -> str:
 
 
 def start_moves(client: AdminClient, targets: Mapping[Replica, str], timeout_ms: int) -> None:
-    """Have brokers move replicas; those that are not there yet are asked for again and again."""
+    """Let brokers move replicas; retry for those that do not exist yet."""
     pending = dict(targets)
     deadline = time.monotonic() + timeout_ms / 1000
     while True:
@@ -118,7 +118,7 @@ def start_moves(client: AdminClient, targets: Mapping[Replica, str], timeout_ms:
 
 
 def _start(client: AdminClient, targets: Mapping[Replica, str]) -> list[Replica]:
-    """Those that have started; a broker that has no such replica yet is no error."""
+    """Return those that have started; a replica that a broker does not have yet is not an error."""
     from pykbroker.protocol.messages.alter_replica_log_dirs_request import (
         AlterReplicaLogDir,
         AlterReplicaLogDirsRequest,

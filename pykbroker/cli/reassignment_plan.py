@@ -1,4 +1,4 @@
-"""Plans of reassignments: the JSON that `pykbroker reassign` reads and prints.
+"""Reassignment plans: the JSON that `pykbroker reassign` reads and prints.
 
     {"version": 1, "partitions": [
       {"topic": "foo", "partition": 1, "replicas": [1, 2], "log_dirs": ["any", "/data"]}]}
@@ -19,30 +19,30 @@ from pykbroker.cli.json_files import entries, read_json_object
 
 ANY_DIRECTORY: Final = "any"
 
-# (topic, number), and with the id of a broker behind it.
+# (topic, number), and the same followed by the id of a broker.
 Partition = tuple[str, int]
 Replica = tuple[str, int, int]
 
 
 class Plan(NamedTuple):
-    """The wanted replicas of partitions in the order of the file, and directories of replicas."""
+    """The requested replicas of partitions in file order, and the directories of replicas."""
 
     partitions: list[tuple[Partition, list[int]]]
     directories: dict[Replica, str]
 
 
 def partition_name(partition: Partition) -> str:
-    """`foo-1`"""
+    """Return `foo-1`."""
     return f"{partition[0]}-{partition[1]}"
 
 
 def replica_name(replica: Replica) -> str:
-    """`foo-1-3`: broker 3's replica of foo-1."""
+    """Return `foo-1-3`: broker 3's replica of foo-1."""
     return "-".join(map(str, replica))
 
 
 def by_broker(replicas: Iterable[Replica]) -> list[Replica]:
-    """Sorted by broker, topic and partition."""
+    """Sort by broker, topic and partition."""
     return sorted(replicas, key=lambda each: (each[2], each[0], each[1]))
 
 
@@ -51,7 +51,7 @@ def comma(values: Iterable[object]) -> str:
 
 
 def read_plan(file: str) -> Plan:
-    """The plan in a file; it may still name partitions twice."""
+    """Return the plan in a file; it may still contain partitions twice."""
     root = read_json_object(file)
     plan = Plan([], {})
     kinds = {"topic": str, "partition": int, "replicas": list}
@@ -81,7 +81,9 @@ def _elements(entry: Mapping[str, Any], field: str, kind: type) -> list[Any]:
 
 
 def executable(plan: Plan) -> dict[Partition, list[int]]:
-    """The wanted replicas by partition. CommandError when the plan cannot be carried out."""
+    """Return the requested replicas by partition; raises CommandError for a plan that cannot be
+    executed.
+    """
     if not plan.partitions:
         raise CommandError("Partition reassignment list cannot be empty")
     if any(not replicas for _, replicas in plan.partitions):
@@ -105,14 +107,14 @@ def executable(plan: Plan) -> dict[Partition, list[int]]:
 
 
 def duplicates(values: Iterable[Any]) -> list[Any]:
-    """Those that come more than once, sorted."""
+    """Return those that occur more than once, sorted."""
     return sorted(each for each, count in Counter(values).items() if count > 1)
 
 
 def as_json(
     assignment: Mapping[Partition, Collection[int]], directories: Mapping[Replica, str]
 ) -> str:
-    """A plan in one line, sorted, as the script prints it."""
+    """Return a plan in one line, sorted, as the script prints it."""
     partitions = [
         {
             "topic": topic,
@@ -128,7 +130,7 @@ def as_json(
 
 
 def read_topics(file: str) -> list[str]:
-    """The topics that --generate is for: {"version": 1, "topics": [{"topic": "foo"}]}."""
+    """Return the topics for --generate: {"version": 1, "topics": [{"topic": "foo"}]}."""
     root = {"topics": [], **read_json_object(file)}
     topics = [each["topic"] for each in entries(root, "topics", {"topic": str}, "topic")]
     twice = duplicates(topics)

@@ -21,7 +21,7 @@ _SET, _DELETE = 0, 1
 
 
 class Move(NamedTuple):
-    """Which brokers give records away, and which get them."""
+    """The brokers that send records, and those that receive them."""
 
     sources: frozenset[int]
     destinations: frozenset[int]
@@ -32,7 +32,7 @@ def plan_moves(
     wanted: Mapping[Partition, Collection[int]],
     current: Mapping[Partition, Collection[int]],
 ) -> dict[Partition, Move]:
-    """All moves there are once `wanted` is under way too."""
+    """Return all moves that are in progress once `wanted` has started."""
     moves = {
         partition: Move(
             frozenset(each.replicas) - frozenset(each.adding_replicas),
@@ -48,7 +48,7 @@ def plan_moves(
 
 
 def throttle_brokers(client: AdminClient, moves: Mapping[Partition, Move], rate: int) -> None:
-    """Limit what the brokers of these moves send and get for them, in bytes a second."""
+    """Limit what the brokers of these moves send and receive for them, in bytes per second."""
     topics: dict[str, tuple[set[str], set[str]]] = {}
     for (topic, number), move in moves.items():
         leaders, followers = topics.setdefault(topic, (set(), set()))
@@ -68,7 +68,7 @@ def throttle_brokers(client: AdminClient, moves: Mapping[Partition, Move], rate:
 
 
 def throttle_directories(client: AdminClient, brokers: Iterable[int], rate: int) -> None:
-    """Limit moves between directories of these brokers, in bytes a second."""
+    """Limit moves between directories of these brokers, in bytes per second."""
     _alter(
         client, _BROKER, {str(broker): {_DIRECTORY_RATE: str(rate)} for broker in sorted(brokers)}
     )
@@ -130,7 +130,7 @@ def _alter(
             check(result.error_code, result.error_message)
 
     for request in requests:
-        # A broker takes changes of its own configuration only; a controller those of all.
+        # A broker accepts changes to its own configuration only; a controller those of all.
         if kind == _BROKER and not client.of_controllers:
             apply(request, client.node(int(request.resources[0].resource_name)))
         else:

@@ -1,4 +1,4 @@
-"""Reassignments that are under way, and what has become of those that a plan asks for."""
+"""Reassignments in progress, and the status of those in a plan."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TIMEOUT_MS: Final = 60_000
 def list_reassignments(
     client: AdminClient, partitions: Collection[Partition] | None = None
 ) -> dict[Partition, Any]:
-    """The OngoingPartitionReassignment of each partition that has one, sorted."""
+    """Return the OngoingPartitionReassignment of each partition that has one, sorted."""
     from pykbroker.protocol.messages.list_partition_reassignments_request import (
         ListPartitionReassignmentsRequest,
         ListPartitionReassignmentsTopics,
@@ -52,7 +52,7 @@ def alter_reassignments(
     *,
     allow_replication_factor_change: bool = True,
 ) -> dict[Partition, str]:
-    """Ask for these replicas, or to cancel (None); the errors by partition, sorted."""
+    """Request these replicas, or cancel (None); return the errors by partition, sorted."""
     from pykbroker.protocol.messages.alter_partition_reassignments_request import (
         AlterPartitionReassignmentsRequest,
         ReassignablePartition,
@@ -90,7 +90,7 @@ def alter_reassignments(
 
 
 def topic_replicas(client: AdminClient, topics: Iterable[str]) -> dict[Partition, list[int]]:
-    """The replicas of all partitions of these topics, those that do not exist left out."""
+    """Return the replicas of all partitions of these topics, without those that do not exist."""
     wanted = sorted(set(topics))
     if not wanted:
         return {}
@@ -107,7 +107,7 @@ def topic_replicas(client: AdminClient, topics: Iterable[str]) -> dict[Partition
 def existing_replicas(
     client: AdminClient, partitions: Collection[Partition]
 ) -> dict[Partition, list[int]]:
-    """The replicas of these partitions. CommandError when one does not exist."""
+    """Return the replicas of these partitions; raises CommandError if one does not exist."""
     found = topic_replicas(client, (topic for topic, _ in partitions))
     check_topics(found, (topic for topic, _ in partitions))
     missing = [each for each in sorted(partitions) if each not in found]
@@ -117,7 +117,7 @@ def existing_replicas(
 
 
 def check_topics(found: Collection[Partition], topics: Iterable[str]) -> None:
-    """CommandError when a topic has no partition among those that were found."""
+    """Raise CommandError if none of the partitions found belongs to a topic."""
     known = {topic for topic, _ in found}
     for topic in topics:
         if topic not in known:
@@ -125,7 +125,7 @@ def check_topics(found: Collection[Partition], topics: Iterable[str]) -> None:
 
 
 def describe_ongoing(ongoing: Mapping[Partition, Any]) -> list[str]:
-    """What --list prints."""
+    """Return what --list prints."""
     if not ongoing:
         return ["No partition reassignments found."]
     lines = ["Current partition reassignments:"]
@@ -144,7 +144,7 @@ def describe_targets(
     ongoing: Collection[Partition],
     current: Mapping[Partition, list[int]],
 ) -> list[str]:
-    """What --verify prints of each partition; one that does not exist has no replicas."""
+    """Return what --verify prints about each partition; one that does not exist has no replicas."""
     lines = ["Status of partition reassignment:"]
     for partition, replicas in sorted(dict(targets).items()):
         name = partition_name(partition)

@@ -1,4 +1,4 @@
-"""Sends records through kafka-python, counts what became of them, and bounds what waits."""
+"""Sends records through kafka-python, counts the results, and limits what is in flight."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pykbroker.cli.client_library import NO_VALUE, error_text
 from pykbroker.cli.command import CommandError
 
 _MOST_WAITING_BYTES: Final = 32 * 1024 * 1024
-_RECORD_BYTES: Final = 100  # what a record costs beside its key and value
+_RECORD_BYTES: Final = 100  # the size of a record in addition to its key and value
 _MOST_REPORTS: Final = 10
 
 Headers = list[tuple[str, bytes]]
 
 
 class OutgoingRecord(NamedTuple):
-    """A record to send; a partition or a time that is None is for the client to choose."""
+    """A record to send; if partition or timestamp is None, the client chooses it."""
 
     topic: str
     key: bytes | None
@@ -47,7 +47,7 @@ class RecordSender:
         self.partitions: set[int] = set()
 
     def send(self, record: OutgoingRecord, then: Callable[[], None] | None = None) -> None:
-        """Hand a record to the client; waits while too much is not acknowledged yet.
+        """Pass a record to the client; waits while too much is unacknowledged.
 
         `then` is called once the record is acknowledged, in another thread.
         """
@@ -55,7 +55,7 @@ class RecordSender:
 
         size = _RECORD_BYTES + len(record.key or b"") + len(record.value or b"")
         with self._changed:
-            # Alone, a record of any size may go.
+            # A single record may have any size.
             while self._waiting_bytes and self._waiting_bytes + size > self._most_bytes:
                 self._changed.wait(1)
             self._waiting_bytes += size
@@ -81,7 +81,7 @@ class RecordSender:
         self._producer.close()
 
     def check(self) -> None:
-        """CommandError when a record failed."""
+        """Raise CommandError if a record failed."""
         if self.failed:
             raise CommandError(f"{self.failed} of {self.failed + self.acknowledged} records failed")
 

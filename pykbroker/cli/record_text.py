@@ -1,8 +1,8 @@
 """Keys and values as text: plain, JSON, hex or base64; and whole records as lines of JSON.
 
 A line of JSON is an object with topic, partition, offset, timestamp (ms), key, value and headers.
-Bytes that are not UTF-8 stand in key_base64 and value_base64 in place of key and value; with a
-format of hex or base64 they stand in key_hex or key_base64. `produce --json` reads the same lines.
+Bytes that are not UTF-8 are in key_base64 and value_base64 instead of key and value; with a format
+of hex or base64 they are in key_hex or key_base64. `produce --json` reads the same lines.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _FIELDS: Final = frozenset(("topic", "partition", "offset", "timestamp", "header
 
 
 def parse_text(text: str, form: str) -> bytes:
-    """The bytes that a text stands for; CommandError when it is not of that form."""
+    """Return the bytes that a text denotes; raises CommandError if it is not of that form."""
     try:
         match form:
             case "hex":
@@ -39,7 +39,7 @@ def parse_text(text: str, form: str) -> bytes:
 
 
 def show_bytes(content: bytes | None, form: str, *, escaped: bool) -> bytes:
-    """What a person sees. `escaped`: for a terminal, without control characters."""
+    """Return bytes in readable form. `escaped`: for a terminal, without control characters."""
     if content is None:
         return b"null"
     match form:
@@ -53,7 +53,7 @@ def show_bytes(content: bytes | None, form: str, *, escaped: bool) -> bytes:
 
 
 def _indented(content: bytes) -> bytes:
-    """JSON with indentation; other bytes as they are."""
+    """Return JSON with indentation; other bytes unchanged."""
     try:
         return json.dumps(json.loads(content), indent=2, ensure_ascii=False).encode()
     except ValueError:
@@ -73,7 +73,7 @@ def _printable(content: bytes) -> bytes:
 
 
 def json_line(record: Any, key_form: str, value_form: str) -> bytes:
-    """A record of kafka-python as a line of JSON."""
+    """Return a record of kafka-python as a line of JSON."""
     node: dict[str, Any] = {
         "topic": record.topic,
         "partition": record.partition,
@@ -111,9 +111,9 @@ def _header(name: str, value: bytes | None) -> dict[str, str | None]:
 
 
 def parse_json_line(line: str, topic: str) -> OutgoingRecord:
-    """The record that a line of JSON stands for.
+    """Return the record in a line of JSON.
 
-    Its topic, partition and offset are those of the record that it was made of: not used.
+    Its topic, partition and offset are those of the original record, and are ignored.
     """
     try:
         node = json.loads(line)
@@ -148,7 +148,7 @@ def _taken(node: Mapping[str, Any], part: str) -> bytes | None:
 
 
 def _headers(node: Any) -> Headers:
-    """A list of {"key", "value"}, or an object of names and values."""
+    """Parse a list of {"key", "value"}, or an object of names and values."""
     pairs = node.items() if isinstance(node, dict) else ()
     given = [{"key": name, "value": value} for name, value in pairs] or node or []
     if not isinstance(given, list):

@@ -1,6 +1,6 @@
-"""`pykbroker snapshot create`: a view of log directories that does not change any more.
+"""`pykbroker snapshot create`: a view of log directories that no longer changes.
 
-Works on the files: no broker is asked, and one that runs is not disturbed.
+It works on the files: no broker is contacted, and a running one is not disturbed.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""`pykbroker start`: runs one node until it is told to stop.
+"""`pykbroker start`: runs one node until it is stopped.
 
 In: a configuration file, the environment, flags. Out: one line `ready ...` on standard output once
 the node serves; logs on standard error. SIGTERM and SIGINT stop it cleanly (exit code 0); a second
-one has it wait no longer for a controller that takes over its leaderships.
-Whatever forbids the start is one line on standard error, exit code 1, and nothing was touched.
+one ends the wait for a controller that takes over its leaderships.
+If the node cannot start, it prints one line on standard error, exits with 1 and changes nothing.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def run(options: argparse.Namespace) -> int:
 def gather(
     options: argparse.Namespace, environment: os._Environ[str] | dict[str, str]
 ) -> Properties:
-    """All configuration text of this start."""
+    """Return all configuration text of this start."""
     properties = load_config(options.config, environment)
     if options.data_dir is not None:
         properties.put("log.dirs", options.data_dir, "--data-dir")
@@ -139,7 +139,7 @@ def gather(
 
 
 def _listen(properties: Properties, address: str) -> None:
-    """One PLAINTEXT listener in place of the broker listeners; controllers keep theirs."""
+    """Replace the broker listeners with one PLAINTEXT listener; controllers keep theirs."""
     host, colon, port = address.rpartition(":")
     if not colon or not is_number(port):
         raise ConfigError(f"--listen {address}: expected HOST:PORT")
@@ -166,7 +166,7 @@ def _os_error(error: OSError) -> str:
 
 
 def _pipe_of_stdin() -> int:
-    """The descriptor of standard input; CommandError when it never ends as a pipe does."""
+    """Return the descriptor of standard input; CommandError if it is no pipe or socket."""
     number = 0
     try:
         mode = os.fstat(number).st_mode
@@ -223,7 +223,7 @@ async def _serve(server: BrokerServer, config: BrokerConfig, pipe: int | None) -
     def has_closed(number: int) -> None:
         if not os.read(number, 4096):
             loop.remove_reader(number)
-            server.leave_at_once()  # nobody waits for a clean hand-over
+            server.leave_at_once()  # do not wait for a clean hand-over
             end(0, logging.INFO, "Terminating process: standard input was closed")
 
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -292,7 +292,7 @@ class KafkaFormatter(logging.Formatter):
 
 
 def configure_logging(level: str, loggers: str = "") -> None:
-    """Logs go to standard error; standard output has only the line `ready ...`.
+    """Send logs to standard error; standard output contains only the line `ready ...`.
 
     `loggers` is the text of PYKBROKER_LOG: levels of single loggers, `NAME=LEVEL,NAME=LEVEL`.
     """
@@ -311,7 +311,7 @@ def configure_logging(level: str, loggers: str = "") -> None:
             wanted = f"expected LOGGER=LEVEL, with a level of {', '.join(_LEVELS)}"
             raise CommandError(f"pykbroker start: {_LOG_VARIABLE}: {each}: {wanted}")
         logging.getLogger(name).setLevel(its_level.upper())
-    # What nobody looks at is not gathered: each of these costs time in every log call.
+    # Fields that the format does not use are not collected: each costs time in every log call.
     logging.logThreads = False
     logging.logProcesses = False
     logging.logMultiprocessing = False

@@ -1,7 +1,7 @@
 """`pykbroker storage format|info|random-uuid`: kafka-storage.sh.
 
-`pykbroker start` formats an empty directory by itself; this command is for those who choose the
-cluster id, or want to look at what a directory is.
+`pykbroker start` formats an empty directory by itself; this command is for users who choose the
+cluster id, or want to inspect a directory.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def random_uuid() -> str:
-    """A random UUID in Kafka's base64; never one that a command line takes for a flag."""
+    """Return a random UUID in Kafka's base64; never one that a command line takes for a flag."""
     from pykbroker.protocol.primitives import uuid_to_str
 
     while True:
@@ -166,7 +166,7 @@ def _print_block(title: str, lines: Sequence[str]) -> None:
 
 
 def _shown(metadata: MetaProperties) -> str:
-    """As MetaProperties.toString: keys in alphabetical order."""
+    """Format like MetaProperties.toString: keys in alphabetical order."""
     from pykbroker.protocol.primitives import uuid_to_str
 
     directory = metadata.directory_id
@@ -222,7 +222,7 @@ def _format(config: BrokerConfig, options: argparse.Namespace) -> int:
 
 
 def initial_voters(config: BrokerConfig, options: argparse.Namespace) -> VoterSet | None:
-    """The voters of a new quorum, as the flags and the configuration have it."""
+    """Return the voters of a new quorum, from the flags and the configuration."""
     from pykbroker.kraft.raft.initial_voters import names_other_controllers, standalone_voters
     from pykbroker.kraft.raft.voters_text import parse_voters
 
@@ -250,7 +250,7 @@ def initial_voters(config: BrokerConfig, options: argparse.Namespace) -> VoterSe
 
 
 def _metadata_kind(config: BrokerConfig, voters: VoterSet | None) -> str:
-    """What the metadata directory is (Formatter.DirectoryType)."""
+    """Return the kind of the metadata directory (Formatter.DirectoryType)."""
     if voters is None:
         return "metadata"
     is_voter = config.node_id in voters.nodes
@@ -258,7 +258,7 @@ def _metadata_kind(config: BrokerConfig, voters: VoterSet | None) -> str:
 
 
 def _bootstrap(features: Mapping[str, int]) -> str:
-    """The bootstrap records as BootstrapMetadata.toString shows them."""
+    """Format the bootstrap records like BootstrapMetadata.toString."""
     from pykbroker.kraft.metadata_version import METADATA_VERSION
     from pykbroker.kraft.storage_format import bootstrap_records
 

@@ -1,4 +1,4 @@
-"""What `pykbroker topics --describe` shows: topics, their configuration, their partitions."""
+"""The output of `pykbroker topics --describe`: topics, their configuration, their partitions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DEFAULT_CONFIG: Final = 5
 
 
 class Topic(NamedTuple):
-    """A topic with all that is shown of it; partitions sorted, reassignments by partition."""
+    """A topic with everything printed about it; partitions sorted, reassignments by partition."""
 
     described: Any
     overrides: Mapping[str, str]
@@ -28,7 +28,7 @@ class Topic(NamedTuple):
     reassignments: Mapping[int, Any]
 
     def replication_factor(self, partition: Any) -> int:
-        """Of a partition that is being reassigned: as many replicas as it will have."""
+        """Return the replica count; of a partition being reassigned, the future one."""
         ongoing = self.reassignments.get(partition.partition_index)
         if ongoing is not None:
             changing = {*ongoing.adding_replicas, *ongoing.removing_replicas}
@@ -38,7 +38,7 @@ class Topic(NamedTuple):
 
 
 def describe(client: AdminClient, options: argparse.Namespace, topics: Sequence[str]) -> None:
-    """Print them, as the flags of `topics --describe` ask for it."""
+    """Print them, as the flags of `topics --describe` specify."""
     descriptions = describe_topics(client, topics, options.partition_size_limit_per_response)
     configs = describe_configs(client, [each.name for each in descriptions])
     live = {each.broker_id for each in client.describe_cluster().brokers}
@@ -72,7 +72,7 @@ def _topic(described: Any, configs: Sequence[Any], ongoing: Mapping[Partition, A
 
 
 def _reassignments(client: AdminClient, descriptions: Sequence[Any]) -> Mapping[Partition, Any]:
-    """Those that are under way; none where the broker does not say."""
+    """Return those in progress; none if the broker does not report any."""
     partitions = [
         (topic.name, each.partition_index) for topic in descriptions for each in topic.partitions
     ]
@@ -87,7 +87,7 @@ def _reassignments(client: AdminClient, descriptions: Sequence[Any]) -> Mapping[
 
 
 def describe_topics(client: AdminClient, names: Sequence[str], limit: int) -> list[Any]:
-    """Topics with their partitions, by DescribeTopicPartitions with as many turns as it takes."""
+    """Return topics with their partitions, by as many requests as needed."""
     from pykbroker.protocol.messages.describe_topic_partitions_request import (
         Cursor,
         DescribeTopicPartitionsRequest,
@@ -140,7 +140,7 @@ def describe_configs(client: AdminClient, topics: Sequence[str]) -> Mapping[str,
 
 
 def _wanted(options: argparse.Namespace, topic: Topic, partition: Any, live: set[int]) -> bool:
-    """Whether the flags ask for this partition; without a flag, all are asked for."""
+    """Return whether the flags select this partition; without a flag, all are selected."""
     in_sync = len(partition.isr_nodes)
     has_leader = partition.leader_id in live
     reports = (

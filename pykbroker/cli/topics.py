@@ -20,7 +20,7 @@ DESCRIPTION: Final = "Create, delete, describe or change topics."
 _ACTIONS: Final = ("list", "describe", "create", "alter", "delete")
 _TIMEOUT_MS: Final = 60_000
 
-# Flag -> the actions it may stand beside (TopicCommandOptions.checkInvalidArgs).
+# Flag -> the actions that allow it (TopicCommandOptions.checkInvalidArgs).
 _BELONGS_TO: Final[dict[str, tuple[str, ...]]] = {
     "config": ("create",),
     "partitions": ("create", "alter"),
@@ -93,7 +93,7 @@ def run(options: argparse.Namespace) -> int:
         try:
             _RUN[action](client, options)
         except CommandError as error:
-            # The script prints this to standard output; an error belongs to the other one.
+            # The script prints this to standard output; an error belongs on standard error.
             print(f"Error while executing topic command : {error}", file=sys.stderr)
             return 1
     return 0
@@ -171,7 +171,7 @@ def _create(client: AdminClient, options: argparse.Namespace) -> None:
 
 
 def parse_configs(pairs: Iterable[str]) -> dict[str, str]:
-    """`name=value` of --config, checked like the script does."""
+    """Parse `name=value` of --config, with the checks of the script."""
     from pykbroker.config.definition import ConfigError
     from pykbroker.config.topic_keys import TOPIC_KEYS
 
@@ -197,7 +197,7 @@ def parse_configs(pairs: Iterable[str]) -> dict[str, str]:
 
 
 def parse_assignment(text: str | None) -> list[list[int]]:
-    """`1:2,2:3` as the brokers of each partition."""
+    """Parse `1:2,2:3` as the brokers of each partition."""
     result: list[list[int]] = []
     for entry in text.split(",") if text else ():
         try:
@@ -280,7 +280,7 @@ def _matching(client: AdminClient, pattern: str | None, *, exclude_internal: boo
 
 
 def include_list(pattern: str) -> re.Pattern[str]:
-    """What topics that are meant match as a whole (IncludeList): `,` stands for "or"."""
+    """Return a pattern that matches whole topic names (IncludeList): `,` means "or"."""
     text = pattern.strip().replace(",", "|").replace(" ", "").strip("\"'")
     try:
         return re.compile(text)

@@ -1,4 +1,4 @@
-"""What commands ask of transactions: of their coordinators, and of the partitions they are in."""
+"""Queries of commands about transactions: to their coordinators, and to their partitions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Listing:
 
 @dataclass(slots=True, frozen=True)
 class Marker:
-    """What aborts the transaction of a producer in one partition."""
+    """The values of a marker that aborts a producer's transaction in one partition."""
 
     partition: Partition
     producer_id: int
@@ -45,7 +45,7 @@ class Marker:
 
 
 def shown(partition: Partition) -> str:
-    """`topic-0`."""
+    """Return `topic-0`."""
     return f"{partition[0]}-{partition[1]}"
 
 
@@ -56,9 +56,9 @@ def list_transactions(
     pattern: str | None = None,
     producer_ids: Sequence[int] = (),
 ) -> list[Listing]:
-    """The transactional ids of all brokers, filtered by the brokers.
+    """Return the transactional ids of all brokers, filtered by the brokers.
 
-    `duration_ms`: only transactions that began longer ago; below 0 takes all ids.
+    `duration_ms`: only transactions that began longer ago; below 0 selects all ids.
     """
     from pykbroker.protocol.messages.list_transactions_request import ListTransactionsRequest
 
@@ -81,7 +81,7 @@ def list_transactions(
 
 
 def describe_transaction(client: AdminClient, transactional_id: str) -> tuple[int, Any]:
-    """(the broker that coordinates it, DescribeTransactions' state of it)."""
+    """Return (the broker that coordinates it, DescribeTransactions' state of it)."""
     from pykbroker.protocol.messages.describe_transactions_request import (
         DescribeTransactionsRequest,
     )
@@ -97,14 +97,14 @@ def describe_transaction(client: AdminClient, transactional_id: str) -> tuple[in
 
 
 def partitions_of(state: Any) -> list[Partition]:
-    """The partitions of a described transaction, sorted."""
+    """Return the partitions of a described transaction, sorted."""
     return sorted((topic.topic, each) for topic in state.topics for each in topic.partitions)
 
 
 def describe_producers(
     client: AdminClient, partitions: Iterable[Partition], broker: int | None = None
 ) -> dict[Partition, list[Any]]:
-    """The active producers of partitions by producer id, as their leaders or `broker` know them."""
+    """Return the active producers of partitions by producer id, from their leaders or `broker`."""
     wanted = list(partitions)
     found: dict[Partition, list[Any]] = {}
     for start in range(0, len(wanted), _BATCH):
@@ -151,7 +151,7 @@ def _producers_request(numbers_by_topic: Mapping[str, list[int]]) -> Any:
 
 
 def abort(client: AdminClient, marker: Marker) -> None:
-    """Have the partition's leader write the marker, whatever the coordinator thinks."""
+    """Let the partition's leader write the marker, whatever the coordinator's state."""
     from pykbroker.protocol.messages.write_txn_markers_request import (
         WritableTxnMarker,
         WritableTxnMarkerTopic,

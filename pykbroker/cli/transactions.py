@@ -224,7 +224,7 @@ def _abort(options: argparse.Namespace) -> None:
     partition = options.topic, options.partition
     with connect(options) as client:
         if options.start_offset is None:
-            # An unknown coordinator epoch is sent as 0, which no partition takes for outdated
+            # An unknown coordinator epoch is sent as 0, which no partition considers outdated
             # unless it knows a later one.
             epoch = max(options.coordinator_epoch, 0)
             marker = Marker(partition, options.producer_id, options.producer_epoch, epoch)
@@ -312,7 +312,7 @@ def _find_hanging(options: argparse.Namespace) -> None:
 
 @contextmanager
 def _doing(what: str) -> Iterator[None]:
-    """An error says what could not be done."""
+    """Prefix an error with the action that failed."""
     try:
         yield
     except CommandError as error:
@@ -322,7 +322,7 @@ def _doing(what: str) -> Iterator[None]:
 def _show(
     options: argparse.Namespace, columns: dict[str, str], rows: list[tuple[Any, ...]]
 ) -> None:
-    """A table, or JSON; a value that is not there is None or null."""
+    """Print a table, or JSON; a missing value is None or null."""
     if options.json:
         print_json([dict(zip(columns.values(), row, strict=True)) for row in rows])
     else:

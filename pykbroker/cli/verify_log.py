@@ -1,10 +1,10 @@
-"""`dump-log --verify`: looks through files or whole data directories for what is wrong.
+"""`dump-log --verify`: checks files or whole data directories for faults.
 
 Out: one line for each fault, `file: what is wrong`, and a last line that counts; exit code 1 when
 there is any fault. Nothing is changed, and no broker is asked.
 
     .log, .checkpoint   every batch: whole, its checksum, ascending offsets, readable records
-    .index, .timeindex  every entry points at what it says
+    .index, .timeindex  every entry matches the log
     .txnindex           ascending entries
     .snapshot           checksum and length
     checkpoint files    every line; meta.properties of one cluster and node; quorum-state
@@ -59,7 +59,7 @@ _LEFT_OVERS: Final = (".deleted", ".cleaned", ".swap", ".tmp", ".part")
 
 
 def verify(paths: Sequence[str]) -> int:
-    """Check all of these files and directories; the exit code."""
+    """Check all of these files and directories; return the exit code."""
     files = 0
     faults = 0
     owners: dict[tuple[str | None, int | None], str] = {}
@@ -81,7 +81,7 @@ def verify(paths: Sequence[str]) -> int:
 
 
 def _directories(path: str) -> Iterator[tuple[str | None, list[str]]]:
-    """Directories with the names of their files; (None, [path]) for a single file."""
+    """Yield directories with the names of their files; (None, [path]) for a single file."""
     if not os.path.isdir(path):
         yield None, [path]
         return
@@ -176,7 +176,7 @@ def _offset_index_faults(path: str) -> Iterator[str]:
         return
     log_path = _log_of(path)
     if not os.path.exists(log_path):
-        return  # verify_partition.py says it
+        return  # verify_partition.py reports it
     entries = list(offset_entries(content, base))
     log = map_file(log_path)
     if entries and entries[0] == (base, 0) and not _holds_offset(log, base):
@@ -240,7 +240,7 @@ def _log_of(path: str) -> str:
 
 
 def _holds_offset(log: memoryview, offset: int) -> bool:
-    """Is it in the first batch?"""
+    """Return whether it is in the first batch."""
     try:
         header = read_stored_header(log, 0)
     except CorruptBatch:

@@ -1,12 +1,12 @@
-"""What is wrong with a partition's directory as a whole: its files beside each other.
+"""Faults of a partition's directory as a whole: its files compared with each other.
 
-In      the directory of one partition; the checkpoints of the log directory that it lies in.
-Out     (file, what is wrong): files that are missing, offsets that are missing between segments, a
-        log that ends before what was synced, a log start behind the end, whose topic it is, aborted
-        transactions without their index.
+In      the directory of one partition; the checkpoints of its log directory.
+Out     (file, fault): missing files, missing offsets between segments, a log that ends before its
+        recovery point, a log start after the end, the wrong topic, aborted transactions without an
+        index entry.
 Invariants
-    What the checks of single files find is not said again. Gaps are no faults where compaction
-    may have made them: where the cleaner's checkpoint names the partition or cannot be read.
+    What the checks of single files find is not reported again. Gaps are no faults if compaction
+    may have made them: if the cleaner's checkpoint names the partition or cannot be read.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ Topics = dict[str | bytes, tuple[str | bytes, str]]
 
 
 def partition_faults(directory: str, names: Sequence[str], topics: Topics) -> Iterator[Fault]:
-    """The faults of a directory with these files; none where it is no partition in use."""
+    """Return the faults of a directory with these files; none for a partition not in use."""
     parsed = parse_directory_name(os.path.basename(os.path.abspath(directory)))
     logs = sorted(name for name in names if name.endswith(".log") and is_segment_name(name))
     if parsed is None or parsed.kind:
@@ -125,7 +125,9 @@ def _offset_faults(
 
 
 def _transaction_faults(log_paths: Sequence[str]) -> Iterator[Fault]:
-    """The transaction indexes against the markers: what they lack is served to read_committed."""
+    """Compare the transaction indexes with the markers: aborted records missing there are served to
+    read_committed.
+    """
     transactions = OpenTransactions()
     next_offset = log_start = base_offset_of(log_paths[0]) if log_paths else 0
     has_gaps = False
@@ -159,7 +161,7 @@ def _marker(batch: memoryview, header: BatchHeader) -> int:
 
 
 def _offsets(directory: str, name: str) -> dict[TopicPartition, int] | None:
-    """None when it is there and cannot be read."""
+    """Return the offsets; None if the file exists but cannot be read."""
     try:
         return parse_offsets(bytes(map_file(os.path.join(directory, name))), name)
     except FileNotFoundError:
