@@ -119,6 +119,17 @@ def test_the_election_is_remembered() -> None:
     assert disk.log.read_election() == ElectionState(3, 1)
 
 
+def test_the_election_outlives_a_power_failure() -> None:
+    for seed in range(5):
+        disk = Disk()
+        for directory in ("/", "/disk"):  # as formatting does
+            disk.files.sync_dir(directory)
+        disk.log.write_election(ElectionState(3, 1), 1, [1])
+        disk.files.crash(random.Random(seed), reorder=True)
+        disk.open()
+        assert disk.log.read_election() == ElectionState(3, 1)
+
+
 def test_an_unfinished_snapshot_is_removed() -> None:
     disk = Disk()
     partial = f"{DIRECTORY}/{SnapshotId(9, 1).file_name}.part"

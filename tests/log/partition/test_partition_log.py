@@ -131,6 +131,21 @@ def test_truncation_takes_producers_back(files: MemoryFiles) -> None:
     log.write_pending()
     log.truncate_to(2)
     assert log.append_as_leader(batch_of(b"x", producer=(7, 0, 2)), 0, NOW_MS).base_offset == 2
+    assert log.next_offset == 3  # it is no duplicate of what was cut off
+    log.truncate_fully_and_start_at(9)
+    assert log.append_as_leader(batch_of(b"x", producer=(7, 0, 0)), 0, NOW_MS).base_offset == 9
+
+
+def test_truncation_takes_transactions_back(files: MemoryFiles) -> None:
+    log = open_orders(files)
+    append(log, b"kept")
+    batch = batch_of(b"x", producer=(7, 0, 0), is_transactional=True)
+    log.append_as_leader(batch, 0, NOW_MS)
+    log.write_pending()
+    assert log.last_stable_offset(2) == 1
+    log.truncate_to(1)
+    append(log, b"new")
+    assert log.last_stable_offset(2) == 2
 
 
 def test_lookup_by_time(files: MemoryFiles) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pykbroker.kraft.raft.quorum_state import QUORUM_STATE_FILE, encode_quorum_state
 from pykbroker.testing.world.mutants.mutant import (
     QUORUM,
     Mutant,
@@ -60,6 +61,14 @@ def _without_asking(original: Any, raft: Any, now_ms: int) -> None:
     raft.become_candidate(now_ms)
 
 
+def _only_in_the_page_cache(
+    original: Any, log: Any, election: Any, kraft_version: int, voter_ids: list[int]
+) -> None:
+    path, files = f"{log.directory}/{QUORUM_STATE_FILE}", log.files
+    files.write_file(f"{path}.tmp", encode_quorum_state(election, kraft_version, voter_ids))
+    files.rename(f"{path}.tmp", path)
+
+
 RAFT_MUTANTS = (
     Mutant(
         "stands-without-asking",
@@ -73,6 +82,12 @@ RAFT_MUTANTS = (
         (Patch("kraft.metadata_log:MetadataLog.write_election", doing_nothing),),
         life=QUORUM,
         seed=3,
+    ),
+    Mutant(
+        "vote-not-synced",
+        "a vote outlives a power failure",
+        (Patch("kraft.metadata_log:MetadataLog.write_election", instead(_only_in_the_page_cache)),),
+        life=QUORUM,
     ),
     Mutant(
         "elected-by-a-minority",

@@ -8,6 +8,7 @@ from pykbroker.testing.world.mutants.mutant import (
     CLUSTER,
     Mutant,
     Patch,
+    doing_nothing,
     instead,
     returning,
 )
@@ -155,6 +156,13 @@ REPLICATION_MUTANTS = (
         (Patch("log.partition.log_appender:LogAppender._queue_replicated", instead(_no_producer)),),
         life=CLUSTER,
         seed=2,
+    ),
+    Mutant(
+        "cut-off-producers-stay",
+        "what a follower cuts off takes its producers and transactions with it",
+        (Patch("log.partition.partition_log:rebuild_producer_state", doing_nothing),),
+        life=CLUSTER,
+        seed=3,
     ),
     Mutant(
         "committed-at-the-start",
