@@ -7,9 +7,15 @@ import pytest
 from pykbroker.decision import MetadataRecord
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.metadata_batches import MAX_RECORDS_PER_BATCH
+from pykbroker.kraft.metadata_record_codec import encode_metadata_record
+from pykbroker.kraft.raft import raft_events as ev
+from pykbroker.kraft.raft.raft_driver import RaftDriver
+from pykbroker.kraft.raft.raft_messenger_driver import RaftMessenger
 from pykbroker.protocol.messages.config_record import ConfigRecord
 from pykbroker.protocol.messages.no_op_record import NoOpRecord
+from pykbroker.protocol.record_batch import build_batch
 from tests.kraft.node_world import NodeWorld
+from tests.kraft.quorum_world import QuorumWorld
 
 NO_OP = MetadataRecord(NoOpRecord())
 
@@ -91,3 +97,34 @@ def test_after_stop_the_end_of_an_fsync_changes_nothing() -> None:
     world.node.raft.stop()
     world.scheduler.run_jobs()
     assert not reply.done
+
+
+def next_batch(raft: RaftDriver, epoch: int) -> bytes:
+    """One record as the leader of `epoch` would send it next."""
+    values = [(None, encode_metadata_record(NO_OP), 0, ())]
+    return bytes(build_batch(values, base_offset=raft.log.log.next_offset, leader_epoch=epoch))
+
+
+def test_a_batch_of_a_later_epoch_is_not_from_the_leader() -> None:
+    world = QuorumWorld(3)
+    leader = world.leader()
+    raft = next(node for node in world.nodes.values() if node is not leader).driver.raft
+    end = raft.log.log.next_offset
+    raft.append_from_leader(next_batch(raft, raft.raft.epoch + 1))
+    assert raft.log.log.next_offset == end
+    raft.append_from_leader(next_batch(raft, raft.raft.epoch))
+    assert raft.log.log.next_offset == end + 1
+
+
+def test_votes_are_asked_for_when_the_log_is_on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = QuorumWorld(3)
+    leader = world.leader()
+    raft = next(node for node in world.nodes.values() if node is not leader).driver.raft
+    asked: list[ev.SendVote] = []
+    monkeypatch.setattr(RaftMessenger, "send_vote", lambda _, vote: asked.append(vote))
+    raft.append_from_leader(next_batch(raft, raft.raft.epoch))
+    successors = (raft.raft.local.key,)
+    raft.answer(ev.EndEpochRequested(leader.node_id, raft.raft.epoch, successors, 1))
+    assert asked == []
+    world.scheduler.advance(10)  # an fsync takes up to 8 ms here
+    assert {vote.voter.id for vote in asked} == world.nodes.keys() - {raft.raft.local.key.id}
