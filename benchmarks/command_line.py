@@ -1,4 +1,4 @@
-"""The command line of a benchmark: its docstring, as it is written, is the help."""
+"""The command line of a benchmark: its docstring, unchanged, is the help."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 
 
 def parser_for(module: str, documentation: str) -> argparse.ArgumentParser:
-    """For `python -m MODULE`."""
+    """Return a parser for `python -m MODULE`."""
     return argparse.ArgumentParser(
         prog=f"python -m {module}",
         description=documentation,
@@ -15,7 +15,7 @@ def parser_for(module: str, documentation: str) -> argparse.ArgumentParser:
 
 
 def add_effort(parser: argparse.ArgumentParser, rounds: int) -> None:
-    """`--rounds` and `--scale`: how often, and how much of, the work of a row is done."""
+    """Add `--rounds` and `--scale`: how often, and how much of, a row's work is done."""
     parser.add_argument(
         "--rounds", type=count, default=rounds, help="rounds of every row (default %(default)s)"
     )
@@ -25,7 +25,7 @@ def add_effort(parser: argparse.ArgumentParser, rounds: int) -> None:
 
 
 def count(text: str) -> int:
-    """A whole number from 1 on."""
+    """Parse a whole number of at least 1."""
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text} is less than 1")
@@ -33,7 +33,7 @@ def count(text: str) -> int:
 
 
 def amount(text: str) -> float:
-    """Any number above 0."""
+    """Parse a number above 0."""
     number = float(text)
     if not 0 < number < float("inf"):
         raise argparse.ArgumentTypeError(f"{text} is not above 0")
@@ -41,5 +41,5 @@ def amount(text: str) -> float:
 
 
 def times(calls: int, scale: float) -> int:
-    """That part of so many calls, one at least."""
+    """Return this fraction of a number of calls, at least one."""
     return max(1, round(calls * scale))

@@ -102,14 +102,14 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def sizes(text: str) -> list[int]:
-    """`0,1000000` as numbers."""
+    """Parse `0,1000000` as numbers."""
     if not all(each.isdecimal() for each in text.split(",")):
         raise ArgumentTypeError(f"{text!r} are no sizes in bytes")
     return list(dict.fromkeys(map(int, text.split(","))))
 
 
 def candidates(text: str) -> list[Candidate]:
-    """`gzip:1,zstd` as codecs and levels."""
+    """Parse `gzip:1,zstd` as codecs and levels."""
     found = []
     for each in text.split(","):
         name, colon, level = each.strip().partition(":")
@@ -173,7 +173,7 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
 
 
 def _best_of_topics(rows: list[dict[str, Any]]) -> tuple[list[str], int]:
-    """What stores least, in words for each topic, and in bytes for all of them."""
+    """Return the smallest encoding, in words for each topic, and in bytes for all of them."""
     notes = []
     size_bytes = 0
     for topic in sorted({row["topic"] for row in rows}):
@@ -189,7 +189,7 @@ def _best_of_topics(rows: list[dict[str, Any]]) -> tuple[list[str], int]:
 
 
 def without_copies(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Where a size joined no batches of a topic, they are as they are: not told twice."""
+    """Drop rows for a batch size that joined no batches of a topic: they repeat the original."""
     as_is = {row["topic"]: row["batches"] for row in rows if row["codec"] == STORED}
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in rows:
@@ -200,7 +200,7 @@ def without_copies(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _apart(rows: list[dict[str, Any]]) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
-    """(what is stored, what it could be) of the rows of a topic."""
+    """Return (what is stored, what is possible) of the rows of a topic."""
     stored = next((row for row in rows if row["codec"] == STORED), None)
     return stored, [row for row in rows if row is not stored]
 
@@ -214,8 +214,9 @@ def _records_of(run: list[RawBatch]) -> list[bytes]:
 
 
 def joined(records: list[bytes], size: int) -> list[bytes]:
-    """The records of neighbours joined until they reach a size. Offset deltas start anew in each of
-    them, which no codec minds."""
+    """Join the records of neighbours until they reach a size. Offset deltas restart in each batch,
+    which does not affect the codecs.
+    """
     if size == _AS_IS:
         return records
     found: list[bytes] = []
@@ -231,7 +232,7 @@ def joined(records: list[bytes], size: int) -> list[bytes]:
 
 
 def _with_headers(batches: list[bytes]) -> int:
-    """What batches take on disk."""
+    """Return the size of batches on disk."""
     return sum(map(len, batches)) + RECORD_BATCH_OVERHEAD * len(batches)
 
 
@@ -277,7 +278,7 @@ def _name(row: dict[str, Any]) -> str:
 
 
 def _speed(action: Callable[[], object]) -> float:
-    """Seconds, the better of two: the first one warms up."""
+    """Return seconds, the better of two runs: the first one warms up."""
     taken = []
     for _ in range(2):
         began = time.perf_counter()

@@ -85,7 +85,7 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
 
 
 def _last_by_key(batches: Iterator[Any]) -> Iterator[Any]:
-    """In the workers: of each record batch (of one partition) the last record of each key."""
+    """In the workers: return the last record of each key per record batch (of one partition)."""
     for batch in batches:
         if not batch.num_rows:
             continue
@@ -119,7 +119,7 @@ def _last_by_key(batches: Iterator[Any]) -> Iterator[Any]:
 
 
 def draw(outcome: Outcome) -> Any:
-    """What stays and what would go, by topic."""
+    """Draw what remains and what would be removed, by topic."""
     whole: dict[str, int] = {}
     kept: dict[str, int] = {}
     for row in outcome.tables["savings"].to_pylist():

@@ -137,7 +137,7 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
 
 
 def _all_commits(spark: Any, arguments: Namespace, pattern: re.Pattern[str] | None = None) -> Any:
-    """Those that cannot be decoded have no topic."""
+    """Commits that cannot be decoded have no topic."""
     options = commit_options(arguments)
     return map_batches(spark, options, lambda batches: _commits(batches, pattern), _DDL)
 
@@ -145,7 +145,7 @@ def _all_commits(spark: Any, arguments: Namespace, pattern: re.Pattern[str] | No
 def _check_names(
     spark: Any, arguments: Namespace, named: Sequence[str], found: list[dict[str, Any]]
 ) -> None:
-    """OfflineError for a group that never committed, a topic that is nowhere."""
+    """Raise OfflineError for a group that never committed, or a topic that does not exist."""
     paths = parse_options(commit_options(arguments)).paths
     unknown = set(named) - {row["topic"] for row in found}
     if unknown:
@@ -161,7 +161,7 @@ def _check_names(
 
 
 def _check_pattern(spark: Any, arguments: Namespace, pattern: re.Pattern[str]) -> None:
-    """UnknownTopic for a pattern that fits no topic of the logs, and none that was committed to."""
+    """Raise UnknownTopic for a pattern that matches no topic of the logs or of the commits."""
     paths = parse_options(commit_options(arguments)).paths
     _, topics = _every_name(spark, arguments)
     topics |= {each.topic for each in find_partitions(paths)}
@@ -171,7 +171,7 @@ def _check_pattern(spark: Any, arguments: Namespace, pattern: re.Pattern[str]) -
 
 
 def _every_name(spark: Any, arguments: Namespace) -> tuple[set[str], set[str]]:
-    """Which groups and topics there are in commits, at any time: asked for rarely."""
+    """Return the groups and topics in commits, at any time: rarely needed."""
     every = _all_commits(spark, Namespace(**vars(arguments) | {"since": None, "until": None}))
     pairs = every.where("topic is not null").select("group", "topic").distinct().collect()
     return {row["group"] for row in pairs}, {row["topic"] for row in pairs}
@@ -182,7 +182,7 @@ def _some(names: set[str]) -> str:
 
 
 def commit_options(arguments: Namespace) -> dict[str, str]:
-    """How commits are read: those of aborted transactions never happened."""
+    """Return the options for reading commits, without those of aborted transactions."""
     options = source_options(arguments, ("partition", "offset", "timestamp", "key", "value"))
     options.pop("subscribePattern", None)
     return options | {"subscribe": CONSUMER_OFFSETS, "isolation": "read_committed"}
@@ -202,14 +202,14 @@ def _commits(batches: Iterator[Any], pattern: re.Pattern[str] | None) -> Iterato
 
 
 def consumed_options(arguments: Namespace) -> dict[str, str]:
-    """How the logs that were consumed are read: whatever was asked of the commits, whole."""
+    """Return the options for reading the consumed logs: whole, whatever selects the commits."""
     nothing = dict.fromkeys(("topics", "topic_pattern", "since", "until"))
     given = source_options(Namespace(**vars(arguments) | nothing))
     return {name: given[name] for name in given if not name.lower().startswith(_OF_COMMITS)}
 
 
 def _ends(arguments: Namespace, topics: Set[str]) -> dict[Place, int]:
-    """The end of each log that is there; a group may have committed to topics that are gone."""
+    """Return the end of each existing log; a group may have committed to deleted topics."""
     every = base_selection(parse_options(consumed_options(arguments)))
     names = "|".join(map(re.escape, sorted(topics)))
     chosen = replace(every, topic_pattern=names or "(?!)")
@@ -217,7 +217,7 @@ def _ends(arguments: Namespace, topics: Set[str]) -> dict[Place, int]:
 
 
 def _moments(committed: list[dict[str, Any]], there: Mapping[Place, int]) -> dict[Place, Integers]:
-    """When something was committed, by partition."""
+    """Return when offsets were committed, by partition."""
     found: dict[Place, set[int]] = {}
     for row in committed:
         place = (row["topic"], row["topic_partition"])
@@ -227,7 +227,9 @@ def _moments(committed: list[dict[str, Any]], there: Mapping[Place, int]) -> dic
 
 
 def _growth(spark: Any, arguments: Namespace, moments: dict[Place, Integers]) -> Growth:
-    """The end of the log that batches of that time had reached, at each moment; 0 if none had."""
+    """Return the end of the log that batches of that time had reached, at each moment; 0 if none
+    had.
+    """
     if not moments:
         return {}
     topics = ",".join(sorted({topic for topic, _ in moments}))
@@ -276,7 +278,7 @@ def _history_row(row: dict[str, Any], growth: Growth) -> dict[str, Any]:
 
 
 def _lag(found: list[dict[str, Any]], ends: dict[Place, int]) -> list[dict[str, Any]]:
-    """The last word on each group and partition; rows come in order of their offsets."""
+    """Return the last commit of each group and partition; rows come in order of their offsets."""
     last: dict[tuple[str, str, int], dict[str, Any]] = {}
     commits: dict[tuple[str, str, int], int] = {}
     for row in found:
@@ -298,7 +300,7 @@ def _lag(found: list[dict[str, Any]], ends: dict[Place, int]) -> list[dict[str, 
 
 
 def draw(outcome: Outcome) -> Any:
-    """Who is behind: groups, or the partitions of the only one; and how that came about."""
+    """Draw which groups lag, or the partitions of the only one, and how that developed."""
     lag = outcome.tables["lag"].to_pylist()
     history = outcome.tables["history"].to_pylist()
     if not lag and not history:
@@ -347,7 +349,7 @@ def _title(groups: list[str], lag: list[dict[str, Any]], history: list[dict[str,
 
 
 def _draw_history(axes: Any, history: list[dict[str, Any]], has_groups: bool) -> None:
-    """A line for each partition, those of most commits; without any lag the commits."""
+    """Draw a line for each partition, those with most commits; without any lag the commits."""
     shown = "lag" if any(row["lag"] is not None for row in history) else "committed_offset"
     lines: dict[str, list[tuple[int, int]]] = {}
     for row in history:

@@ -79,7 +79,7 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
 
 
 def draw(outcome: Outcome) -> Any:
-    """How much was written, and whether the files are of a size."""
+    """Draw how much was written, and whether the files are of similar size."""
     sizes = {row["file"]: row["bytes"] for row in outcome.tables["files"].to_pylist()}
     if not sizes:
         return None

@@ -57,7 +57,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def as_bytes(text: str) -> bytes:
-    """`0x1f8b` as bytes, anything else as its UTF-8."""
+    """Convert `0x1f8b` to bytes, anything else to its UTF-8."""
     if not text.startswith("0x"):
         return text.encode()
     try:
@@ -98,7 +98,7 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
 
 
 def _conditions(arguments: Namespace) -> list[str]:
-    """What the source understands itself: its option `where`."""
+    """Return the conditions that the source evaluates itself: its option `where`."""
     end = arguments.end_offset
     if end is None and arguments.offset is not None:
         end = arguments.offset + 1
@@ -120,7 +120,7 @@ def _time(value_ms: int | None) -> str | None:
 
 
 def draw(outcome: Outcome) -> Any:
-    """A line for each partition, a mark for each record where its time is."""
+    """Draw a line for each partition, with a mark at the time of each record."""
     table = outcome.tables["records"]
     if not table.num_rows:
         return None

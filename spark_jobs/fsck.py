@@ -129,7 +129,7 @@ def _apart(found: Any) -> tuple[Any, Any]:
 
 
 class _Planned(NamedTuple):
-    """A partition, and what has to be decoded of it."""
+    """A partition, and what must be decoded of it."""
 
     files: PartitionFiles
     splits: list[Split]
@@ -146,7 +146,7 @@ def _planned(files: PartitionFiles, chosen: Selection, cut: int) -> _Planned:
 
 
 def read_options(options: SourceOptions) -> ReadOptions:
-    """Everything is decoded; offsets are judged with the structure."""
+    """Return options that decode everything; offsets are checked with the structure."""
     return ReadOptions(
         COLUMNS,
         DROPMALFORMED,
@@ -158,7 +158,7 @@ def read_options(options: SourceOptions) -> ReadOptions:
 
 
 def _read(task: Sequence[Split], options: ReadOptions) -> Iterator[Any]:
-    """In the workers: decode everything; a row for each fault, and one for what was read."""
+    """In the workers: decode everything; return a row for each fault, and one for what was read."""
     rows: list[dict[str, Any]] = []
     for split in task:
         faults: list[Corruption] = []
@@ -181,7 +181,7 @@ def _read(task: Sequence[Split], options: ReadOptions) -> Iterator[Any]:
 
 
 def _check(files: PartitionFiles) -> Iterator[Any]:
-    """In the workers: what headers, indexes and small files say."""
+    """In the workers: check headers, indexes and small files."""
     paths = [files.directory]
     found = while_listed(paths, files, structure_findings, may_be_faulty=True)
     yield _rows(files, found or [])

@@ -111,7 +111,7 @@ def _partitions(by_key: Any) -> Any:
 
 
 def draw(outcome: Outcome) -> Any:
-    """The hottest keys of the largest topic, and how its partitions share the records."""
+    """Draw the hottest keys of the largest topic, and how its partitions share the records."""
     hot = outcome.tables["hot_keys"].to_pylist()
     largest = max(outcome.tables["topics"].to_pylist(), key=lambda r: r["records"], default=None)
     if largest is None:

@@ -1,4 +1,4 @@
-"""The two clusters of a comparison, with one face."""
+"""The two clusters of a comparison, behind one interface."""
 
 from __future__ import annotations
 
@@ -35,40 +35,40 @@ TIME_OUTS = {
 
 
 class ClusterServer(Server):
-    """A cluster as rows see it: topics have three replicas, memory is that of all nodes."""
+    """A cluster as rows use it: topics have three replicas, memory is that of all nodes."""
 
     @property
     def nodes(self) -> list[MixedNode]:
-        """All of them."""
+        """Return all nodes."""
         nodes: list[MixedNode] = self.broker.nodes
         return nodes
 
     def rss_mb(self) -> float:
-        """Resident memory of all nodes together, in MB."""
+        """Return the resident memory of all nodes together, in MB."""
         return sum(_rss_mb(node.pid) for node in self.nodes)
 
     def new_topic(self, partitions: int = 1) -> str:
-        """A topic with three replicas, all in sync."""
+        """Create a topic with three replicas, all in sync."""
         return self.assigned_topic(
             [[1, 2, 3][n % 3 :] + [1, 2, 3][: n % 3] for n in range(partitions)]
         )
 
     def assigned_topic(self, assignment: list[list[int]]) -> str:
-        """A topic with these replicas, all in sync."""
+        """Create a topic with these replicas, all in sync."""
         topic = self.name_of_topic()
         admin = AdminClient(self.client_config())
         new = NewTopic(topic, len(assignment), replica_assignment=assignment)
         made = admin.create_topics([new], request_timeout=60)
         try:
             made[topic].result(90)
-        except KafkaException as refused:  # the client asks again when an answer is late
+        except KafkaException as refused:  # the client retries if a response is late
             if refused.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
                 raise
         self.await_in_sync(topic, assignment)
         return topic
 
     def delete_topic(self, topic: str) -> None:
-        """Give the disk its space back; a cluster that lost a node just now may be late."""
+        """Delete the topic to free disk space; a cluster that has just lost a node may be slow."""
         with suppress(KafkaException):
             super().delete_topic(topic)
 
@@ -86,7 +86,7 @@ class ClusterServer(Server):
         until(is_in_sync, f"{topic} in sync")
 
     def quorum_leader(self) -> int:
-        """The node that leads the metadata quorum, as the nodes that run say."""
+        """Return the node that leads the metadata quorum, according to the running nodes."""
         asked = DescribeQuorumRequest(
             topics=[
                 TopicData(
@@ -102,7 +102,7 @@ class ClusterServer(Server):
                     with RawClient(node.bootstrap_server, timeout_s=5) as client:
                         answer: Any = client.ask("DescribeQuorum", 2, asked)
                 except OSError:
-                    continue  # it starts
+                    continue  # it is starting
                 if not isinstance(answer, str) and not answer.error_code:
                     partition = answer.topics[0].partitions[0]
                     if not partition.error_code and partition.leader_id > 0:
@@ -130,7 +130,7 @@ def _listens(node: MixedNode) -> bool:
 
 
 def until(condition: Callable[[], bool], what: str) -> None:
-    """Look every few milliseconds; RuntimeError after two minutes."""
+    """Poll every few milliseconds; raises RuntimeError after two minutes."""
     end = time.monotonic() + PATIENCE_S
     while not condition():
         if time.monotonic() > end:
@@ -146,7 +146,7 @@ def _rss_mb(pid: int) -> float:
 
 @contextmanager
 def both_clusters() -> Iterator[Servers]:
-    """Both clusters, up and empty; the one that is not measured idles."""
+    """Yield both clusters, running and empty; the one that is not measured is idle."""
     with tempfile.TemporaryDirectory(prefix="pykbroker-bench-") as directory:
         make = {kind: partial(_cluster, Path(directory) / kind, kind) for kind in (OURS, APACHE)}
         with make[OURS]() as ours, make[APACHE]() as apache:

@@ -1,4 +1,4 @@
-"""The rows of the table: what is measured, and what is asked for."""
+"""The rows of the table: what is measured, and the goals."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _latency(figure: str, server: Server, scale: float) -> float:
 
 
 def _catch_up(server: Server, scale: float) -> float:
-    """MB per second from the moment an empty replica is added until it is in sync."""
+    """Return MB per second from the addition of an empty replica until it is in sync."""
     cluster = _cluster(server)
     topic = cluster.assigned_topic([[1, 2]])
     count = times(300_000, scale)
@@ -81,7 +81,9 @@ def _catch_up(server: Server, scale: float) -> float:
 
 
 def _failover(server: Server, scale: float) -> float:
-    """Seconds until a record is acknowledged in each partition; their leader led no quorum."""
+    """Return seconds until each partition acknowledges a record; their leader was not the quorum's
+    leader.
+    """
     cluster = _cluster(server)
     controller = cluster.quorum_leader()
     victim, other = (node.id for node in cluster.nodes if node.id != controller)
@@ -116,7 +118,7 @@ def _flush(producer: Producer) -> None:
 
 
 def _controller_failover(server: Server, _scale: float) -> float:
-    """Seconds from the kill of the quorum's leader until a CreateTopics succeeds."""
+    """Return seconds from the kill of the quorum's leader until a CreateTopics succeeds."""
     cluster = _cluster(server)
     leader: MixedNode = cluster.broker.node(cluster.quorum_leader())
     survivors = itertools.cycle(node for node in cluster.nodes if node is not leader)
@@ -137,7 +139,7 @@ def _try_to_create(node: MixedNode) -> bool:
 
 
 def _create(client: RawClient, timeout_ms: int) -> int:
-    """The error code of a new topic."""
+    """Return the error code for a new topic."""
     topic = CreatableTopic(name=f"made-{next(_NAMES)}", num_partitions=1, replication_factor=2)
     answer: Any = client.ask(
         "CreateTopics", 5, CreateTopicsRequest(timeout_ms=timeout_ms, topics=[topic])
@@ -149,7 +151,7 @@ def _create(client: RawClient, timeout_ms: int) -> int:
 
 
 def _create_topics(server: Server, scale: float) -> float:
-    """Milliseconds, the median of topics that are created one after the other."""
+    """Return the median milliseconds of topics that are created one after another."""
     samples = []
     with RawClient(_cluster(server).nodes[0].bootstrap_server) as client:
         for _ in range(max(20, int(200 * scale))):

@@ -22,7 +22,7 @@ _MAGIC_WITHOUT_EPOCH = b"\xff\xff\xff\xff\x02"
 
 
 def frame_of(message: Any, version: int) -> bytes:
-    """The request as it goes on the wire, length and header first."""
+    """Return the request as it is sent, with length and header."""
     parts: list[Any] = []
     message.encode(parts, version)
     header = struct.pack(">hhih", message.API_KEY, version, 0, len(_CLIENT_ID)) + _CLIENT_ID
@@ -31,7 +31,7 @@ def frame_of(message: Any, version: int) -> bytes:
 
 
 def produce(topic: str, record_bytes: int, records: int = 1, acks: int = -1) -> bytes:
-    """A Produce v7 request with one batch."""
+    """Return a Produce v7 request with one batch."""
     now_ms = int(time.time() * 1000)
     value = os.urandom(record_bytes)
     batch = build_batch([(None, value, now_ms, []) for _ in range(records)])
@@ -41,13 +41,13 @@ def produce(topic: str, record_bytes: int, records: int = 1, acks: int = -1) -> 
 
 
 def batch_at(frame: bytes) -> int:
-    """Where the record batch lies in a frame of `produce`."""
+    """Return the position of the record batch in a frame of `produce`."""
     at = frame.index(_MAGIC_WITHOUT_EPOCH)
     return at - LEADER_EPOCH_AT
 
 
 def fetch(topic: str) -> bytes:
-    """A Fetch v11 request, without a session, of the first batch of partition 0."""
+    """Return a Fetch v11 request, without a session, of the first batch of partition 0."""
     partition = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1)
     topics = [FetchTopic(topic=topic, partitions=[partition])]
     request = FetchRequest(
@@ -57,6 +57,6 @@ def fetch(topic: str) -> bytes:
 
 
 def metadata(topic: str) -> bytes:
-    """A Metadata v5 request for one topic."""
+    """Return a Metadata v5 request for one topic."""
     topics = [MetadataRequestTopic(name=topic)]
     return frame_of(MetadataRequest(topics=topics, allow_auto_topic_creation=False), 5)

@@ -1,4 +1,4 @@
-"""Frames of a group for the raw load: heartbeats and commits, once its coordinator is there."""
+"""Frames of a group for the raw load: heartbeats and commits, once it has a coordinator."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NOT_YET = (
 
 
 def heartbeat(address: str, topic: str) -> bytes:
-    """A Heartbeat v3 request of the one member of a new group, which is stable."""
+    """Return a Heartbeat v3 request of the one member of a new group, which is stable."""
     group = f"group of {topic}"
     with RawClient(address) as client:
         request = JoinGroupRequest(
@@ -60,7 +60,7 @@ def heartbeat(address: str, topic: str) -> bytes:
 
 
 def commit(address: str, topic: str) -> bytes:
-    """An OffsetCommit v7 request of one partition, for a group without members."""
+    """Return an OffsetCommit v7 request of one partition, for a group without members."""
     partitions = [OffsetCommitRequestPartition(partition_index=0, committed_offset=1)]
     message = OffsetCommitRequest(
         group_id=f"group of {topic}",
@@ -73,7 +73,7 @@ def commit(address: str, topic: str) -> bytes:
 
 
 def _asked(client: RawClient, api_name: str, version: int, message: Any) -> Any:
-    """The answer without an error; asked again while the coordinator is not there."""
+    """Return the response without an error; retry while the coordinator is not available."""
     until = time.monotonic() + PATIENCE_S
     while True:
         answer = client.ask(api_name, version, message)

@@ -21,7 +21,7 @@ from benchmarks.command_line import parser_for
 
 
 def produce(servers: str, topic: str, size: int, count: int) -> dict[str, Any]:
-    """`count` records of `size` bytes, acks=all, one partition."""
+    """Produce `count` records of `size` bytes, acks=all, one partition."""
     failed: list[Any] = []
 
     def report(error: Any, _message: Any) -> None:
@@ -56,7 +56,7 @@ def produce(servers: str, topic: str, size: int, count: int) -> dict[str, Any]:
 
 
 def consume(servers: str, topic: str, count: int) -> dict[str, Any]:
-    """`count` records from the beginning of one partition; timed from the first one on."""
+    """Consume `count` records from the beginning of one partition; timed from the first one on."""
     consumer = Consumer(
         {
             "bootstrap.servers": servers,
@@ -81,7 +81,7 @@ def consume(servers: str, topic: str, count: int) -> dict[str, Any]:
 
 
 def latency(servers: str, topic: str, size: int, count: int) -> dict[str, Any]:
-    """One record at a time, acks=all, each awaited: milliseconds."""
+    """Produce one record at a time, acks=all, each awaited: milliseconds."""
     producer = Producer({"bootstrap.servers": servers, "acks": "all", "linger.ms": 0})
     value = os.urandom(size)
     samples = []
@@ -103,7 +103,7 @@ VERBS: dict[str, tuple[Callable[..., dict[str, Any]], tuple[str, ...]]] = {
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    """Do it once and print the figures."""
+    """Run it once and print the figures."""
     parser = parser_for("benchmarks.compare.librdkafka", __doc__)
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     for verb, (work, numbers) in VERBS.items():

@@ -1,4 +1,4 @@
-"""What a row is, and how it is measured: rounds that alternate between the two servers."""
+"""The definition and measurement of a row: rounds that alternate between the two servers."""
 
 from __future__ import annotations
 
@@ -37,28 +37,28 @@ class Outcome:
 
     @property
     def ours(self) -> float:
-        """The median figure of pykbroker."""
+        """Return the median figure of pykbroker."""
         return statistics.median(ours for ours, _ in self.pairs)
 
     @property
     def apache(self) -> float:
-        """The median figure of Apache Kafka."""
+        """Return the median figure of Apache Kafka."""
         return statistics.median(apache for _, apache in self.pairs)
 
     @property
     def ratios(self) -> list[float]:
-        """The ratio of each round, above 1 when pykbroker is ahead."""
+        """Return the ratio of each round, above 1 if pykbroker is better."""
         if self.row.lower_is_better:
             return [apache / ours for ours, apache in self.pairs]
         return [ours / apache for ours, apache in self.pairs]
 
     @property
     def ratio(self) -> float:
-        """The median of the rounds' ratios."""
+        """Return the median of the rounds' ratios."""
         return statistics.median(self.ratios)
 
     def as_json(self) -> dict[str, Any]:
-        """For `--json`."""
+        """Return the outcome for `--json`."""
         return {
             "row": self.row.name,
             "unit": self.row.unit,
@@ -73,7 +73,7 @@ class Outcome:
 def measure(
     row: Row, servers: Servers, rounds: int, scale: float, *, is_warm: bool = True
 ) -> Outcome:
-    """One warm-up of each server (the JVM compiles), then `rounds` pairs, A B A B ..."""
+    """Run one warm-up of each server (the JVM compiles), then `rounds` pairs, A B A B ..."""
     if is_warm:
         row.load(servers.ours, scale / 4)
         row.load(servers.apache, scale / 4)

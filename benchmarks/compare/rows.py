@@ -1,4 +1,4 @@
-"""The rows of the table: what is measured, and what is asked for."""
+"""The rows of the table: what is measured, and the goals."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _raw(
     in_flight: int = 1,
     idempotent: bool = False,
 ) -> float:
-    """The same frame again and again; `cpu_us` is processor time of the server's process."""
+    """Send the same frame repeatedly; `cpu_us` is processor time of the server's process."""
     topic = server.new_topic()
     producer = Producer(server.client_config())
     producer.produce(topic, b"x" * 100)
@@ -130,9 +130,9 @@ def _raw_member(
 
 
 def _start_to_first_acknowledgement(server: Server, _scale: float) -> float:
-    """Seconds from the start of the process to the first acknowledged record.
+    """Return seconds from the start of the process to the first acknowledged record.
 
-    On a formatted directory with the topic in it; the client is made before the clock starts.
+    On a formatted directory that contains the topic; the client is created before the clock starts.
     """
     broker: Any = server.make()
     with broker:

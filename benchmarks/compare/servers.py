@@ -1,4 +1,4 @@
-"""The two servers of a comparison, with one face."""
+"""The two servers of a comparison, behind one interface."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.harness.apache import SHIPPED_JVM, ApacheBroker
 
 @dataclass
 class Server:
-    """One running broker and a way to make more of its kind."""
+    """One running broker, and how to start another of its kind."""
 
     name: str
     broker: Any
@@ -33,26 +33,26 @@ class Server:
         return str(self.broker.bootstrap_servers)
 
     def rss_mb(self) -> float:
-        """Resident memory of the server's process, in MB."""
+        """Return the resident memory of the server's process, in MB."""
         status = Path(f"/proc/{self.broker.pid}/status").read_text()
         line = next(line for line in status.splitlines() if line.startswith("VmRSS:"))
         return int(line.split()[1]) / 1024
 
     def cpu_seconds(self) -> float:
-        """Processor time that the server's process has used, in user and in system mode."""
+        """Return the processor time of the server's process, in user and in system mode."""
         fields = Path(f"/proc/{self.broker.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def client_config(self) -> dict[str, Any]:
-        """For any librdkafka client; silent about brokers that restart."""
+        """Return the configuration of any librdkafka client; does not log broker restarts."""
         return {"bootstrap.servers": self.address, "log_level": 0}
 
     def name_of_topic(self) -> str:
-        """Another one each time."""
+        """Return a new name each time."""
         return f"bench-{next(self._topics)}"
 
     def new_topic(self, partitions: int = 1) -> str:
-        """A fresh topic, ready to be written to."""
+        """Create a topic that is ready to be written to."""
         topic = self.name_of_topic()
         admin = AdminClient(self.client_config())
         admin.create_topics([NewTopic(topic, partitions, 1)])[topic].result(30)
@@ -61,7 +61,7 @@ class Server:
         return topic
 
     def delete_topic(self, topic: str) -> None:
-        """Give the disk its space back."""
+        """Delete the topic to free disk space."""
         admin = AdminClient(self.client_config())
         admin.delete_topics([topic])[topic].result(30)
 
@@ -76,7 +76,7 @@ class Servers:
 
 @contextmanager
 def both_servers() -> Iterator[Servers]:
-    """Both servers, up and empty; the one that is not measured idles."""
+    """Yield both servers, running and empty; the one that is not measured is idle."""
     make_apache = partial(ApacheBroker, jvm=SHIPPED_JVM)
     with Broker() as ours, make_apache() as apache:
         yield Servers(

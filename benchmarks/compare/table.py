@@ -20,7 +20,7 @@ def compare(
     words: Sequence[str] | None,
     start: Callable[[], AbstractContextManager[Servers]] = both_servers,
 ) -> int:
-    """Run the chosen rows on what `start` starts; a client that fails ends the run."""
+    """Run the chosen rows on what `start` starts; a client failure ends the run."""
     arguments = _arguments(module, documentation or "", rows, words)
     print(f"{'':<44} {'pykbroker':>12} {'Apache 4.4':>12} {'':<8} {'ratio':>6} (min-max) goal")
     outcomes = []

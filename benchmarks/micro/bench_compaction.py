@@ -42,7 +42,7 @@ def open_compacted(root: Path, segment_bytes: int) -> PartitionLog:
 
 
 def fill(root: Path, total_bytes: int, segment_bytes: int, value_bytes: int, codec: int) -> int:
-    """Write a dirty log; the bytes of its closed segments."""
+    """Write a dirty log; return the bytes of its closed segments."""
     dice = random.Random(value_bytes)
     log = open_compacted(root, segment_bytes)
     records_per_batch = BATCH_BYTES // (value_bytes + 20)
@@ -86,7 +86,7 @@ def apaches(root: Path, segment_bytes: int) -> tuple[int, float]:
 
 
 def enough(text: str) -> int:
-    """For four closed segments, of which none can be smaller than 1 MiB."""
+    """Return the size for four closed segments, none of which can be smaller than 1 MiB."""
     mebibytes = int(text)
     if mebibytes < 5:
         raise argparse.ArgumentTypeError("5 at least")

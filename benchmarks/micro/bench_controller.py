@@ -76,7 +76,7 @@ class Cluster:
         return decision.reply
 
     def breathe(self) -> None:
-        """Here the event loop may have a turn: note how long it could not."""
+        """Measure how long the event loop was blocked before this possible turn."""
         now = time.thread_time()
         self.longest = max(self.longest, now - self.breathed_at)
         self.breathed_at = now
@@ -108,7 +108,7 @@ class Cluster:
         self.commit(self.controller.heartbeat(request, NOW_MS))
 
     def create(self, partitions: int) -> None:
-        """Topics with this many partitions in all, a request each."""
+        """Create topics with this many partitions in total, one request each."""
         for number in range(0, partitions, PARTITIONS_PER_TOPIC):
             topic = CreatableTopic(
                 name=f"topic-{number}",
@@ -134,7 +134,7 @@ def print_row(name: str, taken: list[float], note: str = "") -> None:
 
 
 def bench_size(partitions: int, brokers: int, rounds: int) -> None:
-    """The rows of a cluster of this size."""
+    """Measure the rows of a cluster of this size."""
     cluster = Cluster(brokers)
     size = f"{partitions} partitions"
     spent = spent_ms(lambda: cluster.create(partitions))
@@ -180,7 +180,7 @@ def bench_size(partitions: int, brokers: int, rounds: int) -> None:
 
 
 def rejoin(cluster: Cluster) -> None:
-    """All replicas are in sync again, as their leaders will have it."""
+    """Put all replicas in sync again, as their leaders request."""
     state = cluster.controller.state
     records = []
     for topic in state.image.topics_by_id.values():

@@ -62,7 +62,7 @@ SUBSCRIPTION = b"\0\0\0\0\0\1\0\1t\xff\xff\xff\xff"  # version 0, topic t
 
 
 class Loop:
-    """A scheduler that runs what is due when told to."""
+    """A scheduler that runs due calls on request."""
 
     def __init__(self) -> None:
         self.soon: list[Callable[..., object]] = []
@@ -105,7 +105,7 @@ class GroupBroker(Broker):
         )
 
     def breathe(self) -> None:
-        """A request of a benchmark is handled in one go."""
+        """Handle each request of a benchmark without interruption."""
 
     def end_turns(self) -> None:
         while self.replica_manager.end_turn(NOW_MS):
@@ -113,7 +113,7 @@ class GroupBroker(Broker):
 
     @property
     def metadata(self) -> Any:
-        """Where a handler finds the image."""
+        """Return where a handler finds the image."""
         return self.replica_manager
 
     def make_offsets_topic(self) -> None:
@@ -125,7 +125,7 @@ class GroupBroker(Broker):
         self.groups.apply(delta, image)
 
     def ask(self, handler: Handler, version: int, frames: list[bytearray], kind: Any) -> list[Any]:
-        """One turn with these requests; the replies (a Deferred where one waits)."""
+        """Run one turn with these requests; return the replies (a Deferred for one that waits)."""
         outcomes = []
         for frame in frames:
             request = SimpleNamespace(
@@ -203,7 +203,9 @@ def fetch_request(group: str, count: int) -> Message:
 
 
 def rebalance(broker: GroupBroker, group: str, size: int) -> str:
-    """A new group of `size` members, from the first join to the last assignment; the leader."""
+    """Run a new group of `size` members from the first join to the last assignment; return the
+    leader.
+    """
     request = JoinGroupRequest(
         group_id=group,
         session_timeout_ms=10_000,

@@ -55,7 +55,7 @@ GATHERED = 20
 
 
 def lone_replica(topic_id: bytes, number: int) -> PartitionRecord:
-    """A new partition that this node leads, its only replica."""
+    """Return a new partition that this node leads, with no other replica."""
     return PartitionRecord(
         topic_id=topic_id,
         partition_id=number,
@@ -172,14 +172,14 @@ class Report:
 
 
 def served(name: str, replies: Sequence[Message]) -> None:
-    """A refusal costs little: what was measured must have been served."""
+    """Check that what was measured was served: an error response costs little."""
     assert replies
     for reply in replies:
         assert set(error_codes(reply)) == {0}, (name, reply)
 
 
 def error_codes(value: Any) -> Iterator[int]:
-    """Of a reply and of all its parts."""
+    """Return the error codes of a reply and of all its parts."""
     if isinstance(value, list):
         for each in value:
             yield from error_codes(each)
@@ -269,7 +269,7 @@ def bench_fetch(broker: Broker, report: Report) -> None:
 
 
 def session_frames(broker: Broker, partitions: int) -> Callable[[], list[bytearray]]:
-    """Incremental requests of one session over partitions without news."""
+    """Return incremental requests of one session over partitions without new records."""
     end = broker.replica_manager.find("t", 0).log.log_end_offset  # type: ignore[union-attr]
     for index in range(1, partitions):
         end = min(end, broker.replica_manager.find("t", index).log.log_end_offset)  # type: ignore[union-attr]

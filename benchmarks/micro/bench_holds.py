@@ -67,7 +67,9 @@ _SCHEMAS = {schema.name: schema for schema in all_messages()}
 
 
 def attacks(api: Api, elements: int) -> Iterator[tuple[str, Any]]:
-    """(name of the array, request with so many elements in it) for each array of the request."""
+    """Return (name of the array, request with so many elements in it) for each array of the
+    request.
+    """
     version = api.max_version
     for field in _SCHEMAS[f"{api.name}Request"].root.fields:
         if not field.is_array or version not in field.versions:
@@ -77,7 +79,7 @@ def attacks(api: Api, elements: int) -> Iterator[tuple[str, Any]]:
 
 
 def _arrays(api: Api, field: Field, elements: int) -> Iterator[tuple[str, list[Any]]]:
-    """(name, array) of this field with so many elements; with one, and each array in it long."""
+    """Yield (name, array) of this field with so many elements; and with one, its arrays long."""
     yield field.snake_name, _elements(api, field, elements)
     for inner in field.struct.fields if field.struct is not None else ():
         if inner.is_array and api.max_version in inner.versions:
@@ -131,7 +133,7 @@ class Holds(NamedTuple):
 
 
 class Node:
-    """A node in a process of its own, which tells what held its event loop."""
+    """A node in a process of its own, which reports what blocked its event loop."""
 
     def __init__(self, directory: str) -> None:
         command = [sys.executable, "-m", "benchmarks.micro.bench_holds", "--node", directory]
@@ -144,7 +146,7 @@ class Node:
         return self._process.stdout.readline()
 
     def holds(self) -> Holds:
-        """The longest holds since the last call."""
+        """Return the longest holds since the last call."""
         assert self._process.stdin is not None
         self._process.stdin.write("\n")
         self._process.stdin.flush()
@@ -165,17 +167,17 @@ class Longest:
         self.begin()
 
     def begin(self) -> None:
-        """The time until the next mark counts from now on."""
+        """Start the time until the next mark."""
         self._last_s = self._clock()
 
     def mark(self) -> None:
-        """The time since the last mark has ended."""
+        """End the time since the last mark."""
         last_s = self._last_s
         self.begin()
         self._longest_s = max(self._longest_s, self._last_s - last_s)
 
     def take_ms(self) -> float:
-        """The longest time since the last call, in milliseconds."""
+        """Return the longest time since the last call, in milliseconds."""
         longest_s, self._longest_s = self._longest_s, 0.0
         return longest_s * 1000
 
@@ -226,7 +228,7 @@ async def serve(directory: str) -> None:
 
 
 def ask(port: int, api: Api, message: Any) -> None:
-    """Send a request and wait for its answer, or for the end of the connection."""
+    """Send a request and wait for its response, or for the end of the connection."""
     out: Parts = []
     encode_request(api, api.max_version, 1, "holds", message, out)
     with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) as client:
@@ -258,7 +260,7 @@ def main(words: Sequence[str] | None = None) -> None:
 
 
 def print_rows(node: Node, elements: int, wanted: Sequence[str] | None) -> None:
-    """One row for each array of each API that is wanted (None: of all)."""
+    """Print one row for each array of each selected API (None: of all)."""
     for route in make_routes():
         api = route.api
         if not route.on_broker or api.name in NODES_ONLY:

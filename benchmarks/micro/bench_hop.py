@@ -31,7 +31,7 @@ SHAPES = ((1, 1), (50, 1), (8, 20))
 
 
 def config() -> Any:
-    """What the network reads of a broker's configuration."""
+    """Return the configuration that the network reads."""
     many = 2**31 - 1
     endpoint = SimpleNamespace(
         listener_name="PLAINTEXT", host="127.0.0.1", port=0, security_protocol="PLAINTEXT"
@@ -75,7 +75,7 @@ def client(port: int, connections: int, depth: int) -> None:
 
 
 def measure(make_loop: Any, connections: int, depth: int, duration: float) -> tuple[float, float]:
-    """(requests a second, microseconds of our CPU a request)."""
+    """Return (requests per second, microseconds of our CPU per request)."""
     loop = make_loop()
     environment = real_environment(loop)
     server = SocketServer(environment, config(), environment.background.threads("disk"))

@@ -88,7 +88,7 @@ class Node:
         return request
 
     def microseconds(self, frame: memoryview, turns: int) -> float:
-        """Of a request, over so many turns."""
+        """Return microseconds per request, over this many turns."""
         spent = 0
         for _ in range(turns):
             self.channel.queue.extend(self.request(frame) for _ in range(GATHERED))
@@ -124,7 +124,7 @@ def bench_workers(rounds: int, scale: float) -> None:
 
 
 def bench_render(rounds: int, scale: float) -> None:
-    """The text of many samples, which a thread makes."""
+    """Measure the rendering of many samples, which runs in a thread."""
     families = Families()
     family = families.gauge("kafka_log_log_size", "Bytes.", "topic", "partition")
     count = times(SERIES, scale)

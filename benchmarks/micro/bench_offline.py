@@ -90,7 +90,7 @@ ROWS = (
 
 
 def make(directory: Path, shape: Shape, total_bytes: int) -> int:
-    """Write a segment with its index; the number of records."""
+    """Write a segment with its index; return the number of records."""
     chance = random.Random(1)
     values = [_value(chance, shape.value_bytes) for _ in range(4001)]
     keys = [b"user-%06d" % chance.randrange(10_000) for _ in range(3011)]
@@ -120,7 +120,7 @@ def make(directory: Path, shape: Shape, total_bytes: int) -> int:
 
 
 def read_anew(path: Path) -> None:
-    """Have a file in the page cache as it comes from the disk."""
+    """Load a file into the page cache as it is after a read from disk."""
     with path.open("rb") as opened:
         os.fsync(opened.fileno())
         os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
@@ -141,7 +141,7 @@ def _value(chance: random.Random, size: int) -> bytes:
 
 
 def median_seconds(rounds: int, action: Callable[[], object]) -> float:
-    """Seconds of the processor: other work on the machine does not count."""
+    """Return seconds of processor time: other work on the machine does not count."""
     taken = []
     for _ in range(rounds):
         start = time.process_time()
@@ -151,8 +151,9 @@ def median_seconds(rounds: int, action: Callable[[], object]) -> float:
 
 
 def floor_seconds(path: Path, rounds: int) -> tuple[float, float]:
-    """(reading alone; read, checksum, decompress and copy, each as fast as this machine does it,
-    added up)."""
+    """Return (reading alone; read, checksum, decompress and copy added up, each as fast as this
+    machine can).
+    """
     content = path.read_bytes()
     found = list(iter_batches(content))
     bodies = [bytes(batch[61:]) for _, batch in found]

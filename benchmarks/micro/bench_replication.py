@@ -78,7 +78,7 @@ PRODUCE_API = API_BY_NAME["Produce"]
 
 
 class Topic:
-    """What a row needs to know of one."""
+    """The values of a topic that a row needs."""
 
     def __init__(self, name: str, replicas: list[int], partitions: int) -> None:
         self.name = name
@@ -128,7 +128,7 @@ class Node(Broker):
         return found
 
     def handle(self, handler: Any, message_class: Any, frame: bytearray, version: int) -> Any:
-        """Decode and handle a request; its outcome."""
+        """Decode and handle a request; return its outcome."""
         request = SimpleNamespace(
             frame=frame,
             message=message_class.decode(memoryview(frame), 0, version)[0],
@@ -158,7 +158,7 @@ def _ignore(*arguments: object) -> None:
 
 
 class Session:
-    """One follower's fetches of a leader: asking costs nothing, the leader's work is timed."""
+    """One follower's fetches from a leader: only the leader's work is timed."""
 
     def __init__(self, leader: Node, replica_id: int, topic: Topic) -> None:
         self._leader = leader
@@ -173,7 +173,7 @@ class Session:
             self.take()
 
     def ask(self) -> None:
-        """The leader gets the next fetch."""
+        """Send the next fetch to the leader."""
         leader = self._leader
         message = self._plan.next_request(BROKER_EPOCH, leader.now_ms)
         assert message is not None
@@ -182,7 +182,7 @@ class Session:
             self._outcome = leader.handle(FETCH, FetchRequest, frame, FETCH_VERSION)
 
     def expire(self) -> None:
-        """The longest wait of a fetch is over."""
+        """Let the longest wait of a fetch end."""
         leader = self._leader
         leader.now_ms += LIMITS.wait_max_ms
         with leader.watch:
@@ -193,7 +193,7 @@ class Session:
         return not isinstance(self._outcome, Deferred) or self._outcome.done
 
     def take(self) -> int:
-        """The answer to the last fetch, which the follower has appended; entries in it."""
+        """Process the response to the last fetch as appended; return the number of its entries."""
         outcome = self._outcome
         if isinstance(outcome, Deferred):
             outcome = outcome.value
@@ -218,7 +218,7 @@ class Report:
         self._profiled = profiled
 
     def row(self, name: str, watch: Stopwatch, turn: Callable[[], int], turns: int) -> None:
-        """`turn` does one turn, which `watch` times, and says how many units it did."""
+        """Measure `turn`, which runs one turn, timed by `watch`, and returns its units."""
         profiler = cProfile.Profile() if self._profiled and self._profiled in name else None
         rounds = []
         for _ in range(self._rounds):
@@ -287,7 +287,7 @@ class Producing:
             session.ask()
 
     def stop(self) -> None:
-        """The fetches that wait are over."""
+        """End the waiting fetches."""
         for session in self._followers:
             session.expire()
             session.take()
@@ -351,7 +351,7 @@ class Following:
         return self._asked
 
     def turn(self) -> int:
-        """One answer with the next batches of every partition; how many."""
+        """Process one response with the next batches of every partition; return their number."""
         records = bytearray()
         for offset in range(self._next_offset, self._next_offset + self._batches):
             batch = self._batch.copy()
@@ -394,7 +394,7 @@ def bench_follower(directory: str, report: Report) -> None:
 
 
 class Looks:
-    """Counts how often a waiting fetch is looked at."""
+    """Counts how often a waiting fetch is checked."""
 
     def __init__(self) -> None:
         self.count = 0

@@ -38,14 +38,14 @@ class Reader(threading.Thread):
         self.read_bytes = 0
 
     def run(self) -> None:
-        """Throw all away."""
+        """Discard everything."""
         buffer = bytearray(1 << 20)
         while got := self._sock.recv_into(buffer):
             self.read_bytes += got
 
 
 def measure(file: Descriptor, transport: Transport, size: int, scale: float) -> tuple[float, float]:
-    """(microseconds a reply, MB/s) for replies with one slice of `size` bytes."""
+    """Return (microseconds per reply, MB/s) for replies with one slice of `size` bytes."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         right = socket.create_connection(listening.getsockname())
         left, _ = listening.accept()

@@ -89,7 +89,7 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
 
 @contextmanager
 def _session() -> Iterator[Any]:
-    """One that this process has already is used, and left to it."""
+    """Yield a session; an existing one of this process is used, and not stopped."""
     has_one = SparkSession.getActiveSession() is not None
     spark = (
         tuned_builder("pykbroker benchmark", f"local[{CORES}]")
@@ -121,7 +121,7 @@ def _place() -> Iterator[tuple[Place, Path]]:
 
 
 class Cost(NamedTuple):
-    """Of one run."""
+    """The cost of one run."""
 
     seconds: float
     core_seconds: float
@@ -196,7 +196,7 @@ def _compare(
     arguments: argparse.Namespace,
     print_row: Callable[..., None],
 ) -> None:
-    """Rounds of theirs and all of ours in turn, after one to warm up; the best of each counts."""
+    """Alternate rounds of theirs and all of ours, after a warm-up; the best of each counts."""
     theirs = Cost(math.inf, math.inf)
     ours = [theirs] * len(jobs)
     for turn in range(1 if arguments.cold else 0, arguments.rounds + 1):

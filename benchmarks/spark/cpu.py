@@ -12,7 +12,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def cpu_seconds() -> float:
-    """User and system time of our descendants, ended children included, and of ourselves."""
+    """Return user and system time of our descendants, ended children included, and of ourselves."""
     children: dict[int, list[int]] = {}
     used: dict[int, int] = {}
     for entry in Path("/proc").iterdir():

@@ -61,7 +61,7 @@ class Job:
 
     @property
     def kind(self) -> str:
-        """Jobs of one kind answer the same question."""
+        """The kind of the job; jobs of one kind answer the same question."""
         return self.name.partition(":")[0]
 
 
@@ -118,7 +118,7 @@ def _exported(place: Place, topic: Topic) -> Found:
 
 
 def _rows_of(target: str) -> int:
-    """As the footers of the Parquet files in a directory have it."""
+    """Return the row count in the footers of the Parquet files in a directory."""
     files = Path(target).glob("*.parquet")
     return sum(pq.read_metadata(file).num_rows for file in files)
 

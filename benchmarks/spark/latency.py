@@ -1,4 +1,4 @@
-"""What takes long because it is small: a query for one offset, a micro-batch of a stream."""
+"""Small operations that take long: a query for one offset, a micro-batch of a stream."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BATCHES = 25
 
 
 def point_query_ms(place: Place, topic: Topic, source: str, _batches: int) -> float:
-    """Median of finding one record by partition and offset, planning and all."""
+    """Return the median time to find one record by partition and offset, including planning."""
     times = []
     for turn in range(7):
         offset = topic.records // PARTITIONS // 2 + turn * 101
@@ -37,7 +37,7 @@ def point_query_ms(place: Place, topic: Topic, source: str, _batches: int) -> fl
 
 
 def micro_batch_ms(place: Place, topic: Topic, source: str, batches: int) -> float:
-    """Median of triggerExecution over so many micro-batches with rows, while a producer writes."""
+    """Return the median triggerExecution of micro-batches with rows, while a producer writes."""
     done = threading.Event()
 
     def write() -> None:
@@ -74,7 +74,7 @@ def micro_batch_ms(place: Place, topic: Topic, source: str, batches: int) -> flo
 
 
 def _trigger_times(query: Any, batches: int) -> list[float]:
-    """The first five are to warm up."""
+    """Skip the first five, which warm up."""
     seen: dict[int, float] = {}
     deadline = time.monotonic() + 60
     while len(seen) < batches + 5 and time.monotonic() < deadline:

@@ -1,6 +1,6 @@
-"""What the machine can do: reading, checking and copying the same bytes, on all its cores.
+"""The limits of the machine: reading, checking and copying the same bytes, on all its cores.
 
-`combined` is the floor of any reader that touches every byte so: 1/read + 1/CRC + 1/copy.
+`combined` is the floor of any reader that does this with every byte: 1/read + 1/CRC + 1/copy.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _BUFFER = 1 << 20
 
 @dataclass(frozen=True)
 class Limits:
-    """Bytes a second, one core."""
+    """Bytes per second, on one core."""
 
     read: float
     crc: float
@@ -30,7 +30,7 @@ class Limits:
 
 
 def measure(paths: list[Path]) -> Limits:
-    """The limits on these files, with a warm page cache."""
+    """Measure the limits on these files, with a warm page cache."""
     buffer = bytearray(_BUFFER)
     view = memoryview(buffer)
     other = bytearray(_BUFFER)

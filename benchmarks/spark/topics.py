@@ -61,10 +61,10 @@ def fill(servers: str, topic: Topic) -> None:
 
 
 def segments(data_dir: Path, topic: Topic) -> list[Path]:
-    """The segment files of a topic."""
+    """Return the segment files of a topic."""
     return sorted(data_dir.glob(f"{topic.name}-*/*.log"))
 
 
 def size(data_dir: Path, topic: Topic) -> int:
-    """All bytes of a topic."""
+    """Return the total bytes of a topic."""
     return sum(path.stat().st_size for path in segments(data_dir, topic))

@@ -39,7 +39,7 @@ PATIENCE_SECONDS = 60
 
 
 class Effort(NamedTuple):
-    """How much other work there is, and how long the quiet lasts."""
+    """How much other work there is, and how long the quiet phase lasts."""
 
     scale: float
     seconds: float
@@ -64,7 +64,7 @@ def send_for_ever(port: int) -> None:
 
 
 def felt(broker: AnyBroker, work: Callable[[], object]) -> list[float]:
-    """Round trips while `work` runs, sorted."""
+    """Return the round trips while `work` runs, sorted."""
     code = f"from benchmarks.storage.latency import send_for_ever as f; f({broker.port})"
     load = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
     told = load.stdout
@@ -117,7 +117,7 @@ def wait_until(is_done: Callable[[], bool], what: str) -> None:
 
 
 def compaction(broker: AnyBroker, directory: Path, effort: Effort) -> Callable[[], None]:
-    """A compacted topic of 1 GB may be cleaned from now on; the work lasts until it is clean."""
+    """Compact a topic of 1 GB; the work lasts until it is clean."""
     records = times(1_000_000, effort.scale)
     keys = max(1, records * 3 // 100)
     make_topic(
@@ -148,7 +148,9 @@ def compaction(broker: AnyBroker, directory: Path, effort: Effort) -> Callable[[
 
 
 def deletion(broker: AnyBroker, directory: Path, effort: Effort) -> Callable[[], None]:
-    """A topic of 2 GB goes, and its files soon after; four seconds at least, if the quiet has."""
+    """Delete a topic of 2 GB, and soon after its files; at least four seconds, if the quiet phase
+    has them.
+    """
     make_topic(broker.bootstrap_servers, "large", 4, segment_bytes="104857600")
     write(broker.bootstrap_servers, "large", 4, times(2_000_000_000, effort.scale), 10_000)
 
@@ -163,7 +165,7 @@ def deletion(broker: AnyBroker, directory: Path, effort: Effort) -> Callable[[],
 
 
 def cold_reads(broker: AnyBroker, directory: Path, effort: Effort) -> Callable[[], None]:
-    """A consumer reads 2 GB that the page cache does not hold."""
+    """Consume 2 GB that the page cache does not hold."""
     records = times(200_000, effort.scale)
     make_topic(broker.bootstrap_servers, "cold", 2)
     write(broker.bootstrap_servers, "cold", 2, records * 10_000, 10_000)
@@ -173,7 +175,7 @@ def cold_reads(broker: AnyBroker, directory: Path, effort: Effort) -> Callable[[
 
 
 def read_topic(broker: AnyBroker, topic: str, records: int) -> None:
-    """At least that many records of its two partitions, by a stock consumer."""
+    """Read at least this many records of its two partitions, with a stock consumer."""
     consumer = Consumer(
         {
             "bootstrap.servers": broker.bootstrap_servers,
@@ -192,7 +194,7 @@ def read_topic(broker: AnyBroker, topic: str, records: int) -> None:
 
 
 def recompression(broker: AnyBroker, _directory: Path, effort: Effort) -> Callable[[], None]:
-    """A producer sends 900 KB batches in lz4 to a topic of zstd, as fast as it can."""
+    """Produce 900 KB batches in lz4 to a topic of zstd, as fast as possible."""
     make_topic(broker.bootstrap_servers, "squeezed", 1, compression_type="zstd")
 
     def work() -> None:
@@ -248,7 +250,7 @@ KINDS = (compaction, deletion, cold_reads, recompression)
 def latencies(
     directory: Path, kinds: list[str], effort: Effort, with_apache: bool
 ) -> dict[str, float]:
-    """p50 and p99 quiet and under each of these kinds of work, of both."""
+    """Return p50 and p99 in quiet and under each of these kinds of work, for both."""
     found: dict[str, float] = {}
     overrides = {
         "log.cleaner.backoff.ms": "200",
@@ -281,7 +283,7 @@ def latencies(
 def quiet_and_busy(
     broker: AnyBroker, kind: Kind, effort: Effort
 ) -> tuple[list[float], list[float]]:
-    """Round trips before and during one kind of work."""
+    """Return the round trips before and during one kind of work."""
     make_topic(broker.bootstrap_servers, STEADY, 1)
     work = kind(broker, Path(broker.data_dir), effort)
     time.sleep(min(1.0, effort.seconds))

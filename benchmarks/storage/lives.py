@@ -31,7 +31,7 @@ def rss_mb(pid: int) -> float:
 
 
 def ours_on(apache: ApacheBroker) -> Broker:
-    """Our node with the directory and the ports of the other one."""
+    """Start our node on the directory and the ports of the other one."""
     controller = f"127.0.0.1:{apache.controller_port}"
     overrides = {
         "listeners": f"PLAINTEXT://127.0.0.1:{apache.port},CONTROLLER://{controller}",
@@ -47,7 +47,7 @@ def make_topic(servers: str, name: str, partitions: int, **config: str) -> None:
 
 
 def write(servers: str, topic: str, partitions: int, total_bytes: int, value_bytes: int) -> None:
-    """Spread over the partitions."""
+    """Write records, spread over the partitions."""
     producer = Producer(
         {"bootstrap.servers": servers, "linger.ms": 5, "batch.size": 900_000, "log_level": 0}
     )
@@ -64,7 +64,7 @@ def write(servers: str, topic: str, partitions: int, total_bytes: int, value_byt
 
 
 def starts_and_stops(directory: Path, partitions: int, with_apache: bool) -> dict[str, float]:
-    """Clean start and clean stop of both, in seconds, every partition with a record in it."""
+    """Measure clean starts and stops of both, in seconds, with a record in every partition."""
     apache = ApacheBroker(directory / "starts", jvm=SHIPPED_JVM)
     node = ours_on(apache)
     found: dict[str, float] = {}
@@ -88,7 +88,7 @@ def starts_and_stops(directory: Path, partitions: int, with_apache: bool) -> dic
 def recovery(
     directory: Path, gigabytes: float, with_apache: bool, partitions: int = 8
 ) -> dict[str, float]:
-    """Killed with every byte unsynced: until the node serves again."""
+    """Measure the time until the node serves again after a kill with every byte unsynced."""
     apache = ApacheBroker(directory / "recovery", heap="2g", jvm=SHIPPED_JVM)
     node = ours_on(apache)
     found: dict[str, float] = {}
@@ -111,7 +111,7 @@ def recovery(
 
 
 def idle_memory(directory: Path, partitions: int) -> dict[str, float]:
-    """Resident memory of our idle node, just after the start."""
+    """Measure the resident memory of our idle node, just after the start."""
     node = Broker(data_dir=directory / "idle")
     try:
         node.start()

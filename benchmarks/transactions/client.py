@@ -52,7 +52,7 @@ def _producer(servers: str, topic: str, linger_ms: int) -> Producer:
 
 
 def latency(servers: str, topic: str, count: int) -> dict[str, float]:
-    """Transactions of 10 records one after the other: milliseconds of each, and of its commit."""
+    """Run transactions of 10 records one after another: milliseconds of each, and of its commit."""
     producer = _producer(servers, topic, 0)
     value = os.urandom(100)
     transactions, commits = [], []
@@ -81,7 +81,7 @@ def _part(samples: list[float], part: float) -> float:
 
 
 def produce(servers: str, topic: str, size: int, count: int) -> dict[str, float]:
-    """Transactions of 2,000 records of `size` bytes over the partitions."""
+    """Run transactions of 2,000 records of `size` bytes over the partitions."""
     producer = _producer(servers, topic, 5)
     value = os.urandom(size)
     started = time.perf_counter()
@@ -106,7 +106,7 @@ class _Ids:
     def each(
         self, api: str, version: int, make: Callable[[int], Message]
     ) -> Iterator[tuple[int, Any]]:
-        """Ask for every id and yield its answer."""
+        """Send a request for every id and yield its response."""
         for first in range(0, len(self._names), len(self._clients)):
             wave = range(first, min(first + len(self._clients), len(self._names)))
             for number, client in zip(wave, self._clients, strict=False):
@@ -115,7 +115,7 @@ class _Ids:
                 yield number, client.answer()
 
     def initialise(self) -> None:
-        """A producer id for every one."""
+        """Request a producer id for every one."""
 
         def request(number: int) -> Message:
             return InitProducerIdRequest(
@@ -133,7 +133,7 @@ class _Ids:
             self._producers.append((answer.producer_id, answer.producer_epoch))
 
     def produce(self) -> None:
-        """One record each, which begins the transaction."""
+        """Produce one record each, which begins the transaction."""
 
         def request(number: int) -> Message:
             batch = build_batch(
@@ -160,7 +160,7 @@ class _Ids:
             _check(code_of(answer))
 
     def commit(self) -> None:
-        """Each; the next transaction has the producer epoch of the answer."""
+        """Commit each; the next transaction has the producer epoch of the response."""
 
         def request(number: int) -> Message:
             producer_id, epoch = self._producers[number]
@@ -182,7 +182,7 @@ def _check(error_code: int) -> None:
 
 
 def many(servers: str, topic: str, ids: int, rounds: int) -> dict[str, float]:
-    """All ids produce, then all commit, and again: transactions a second."""
+    """Let all ids produce, then commit, and repeat: transactions per second."""
     _producer(servers, topic, 0)  # the first one has the coordinator's topic made
     all_ids = _Ids(servers, topic, ids)
     all_ids.initialise()
@@ -202,7 +202,7 @@ VERBS: dict[str, tuple[Callable[..., dict[str, float]], tuple[str, ...]]] = {
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    """Do it once and print the figures."""
+    """Run it once and print the figures."""
     parser = parser_for("benchmarks.transactions.client", __doc__)
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     for verb, (work, numbers) in VERBS.items():

@@ -1,4 +1,4 @@
-"""The rows of the table: what is measured, and what is asked for."""
+"""The rows of the table: what is measured, and the goals."""
 
 from __future__ import annotations
 

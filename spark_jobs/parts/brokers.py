@@ -1,7 +1,7 @@
-"""What the driver asks a broker before the work, and after it: by kafka-python's admin client.
+"""The driver's requests to a broker before and after the work, by kafka-python's admin client.
 
-check_reachable                                  BrokerRefusal in one line if none answers
-partition_counts, create_topics, delete_topics   the same, and for what the broker refuses
+check_reachable                                  BrokerRefusal in one line if none responds
+partition_counts, create_topics, delete_topics   the same, and for what the broker rejects
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ _MESSAGE: Final = re.compile(r"""error_message=('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.
 
 
 class BrokerRefusal(OSError):
-    """No broker answers, or it refuses."""
+    """No broker responds, or it rejects the request."""
 
 
 def check_reachable(bootstrap: str) -> None:
-    """The clients would try for half a minute."""
+    """Raise BrokerRefusal at once; the clients would retry for half a minute."""
     faults = []
     for server in bootstrap.split(","):
         host, _, port = server.strip().rpartition(":")
@@ -41,7 +41,7 @@ def check_reachable(bootstrap: str) -> None:
 
 @contextmanager
 def _admin(bootstrap: str) -> Iterator[Any]:
-    """An admin client; BrokerRefusal in one line in place of whatever kafka-python raises."""
+    """Yield an admin client; errors of kafka-python become a BrokerRefusal in one line."""
     from kafka import KafkaAdminClient
     from kafka.errors import KafkaError
 
@@ -59,13 +59,13 @@ def _admin(bootstrap: str) -> Iterator[Any]:
 
 
 def _sentence(fault: Exception) -> str:
-    """The broker's own words, where kafka-python tells both messages in full."""
+    """Return the broker's own message, if kafka-python prints both messages in full."""
     found = _MESSAGE.search(str(fault))
     return str(ast.literal_eval(found[1])) if found is not None else str(fault)
 
 
 def partition_counts(bootstrap: str) -> dict[str, int]:
-    """Partitions of every topic."""
+    """Return the number of partitions of every topic."""
     with _admin(bootstrap) as admin:
         return {each["name"]: len(each["partitions"]) for each in admin.describe_topics()}
 
@@ -73,7 +73,7 @@ def partition_counts(bootstrap: str) -> dict[str, int]:
 def create_topics(
     bootstrap: str, partitions: Mapping[str, int], configs: Mapping[str, str]
 ) -> None:
-    """Make topics, and wait until they can be written to."""
+    """Create topics, and wait until they can be written to."""
     from kafka.admin import NewTopic
 
     new = [

@@ -1,6 +1,6 @@
-"""Whether the workers' clients take their settings and reach the broker: asked in the driver.
+"""Checks in the driver that the workers' clients accept their settings and reach the broker.
 
-check_clients   ClientRefusal in one line, within seconds; workers would try for minutes
+check_clients   ClientRefusal in one line, within seconds; workers would retry for minutes
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from spark_jobs.parts.consumers import confluent_consumer, kafka_python_consumer
 _ANSWER_SECONDS: Final = 5
 _ELSEWHERE: Final = "is given by --bootstrap-servers"
 _BYTES: Final = "is not taken: keys and values are bytes"
-#: Settings that the jobs do not take, and why.
+#: Settings that the jobs reject, and why.
 _REFUSED: Final = {
     "bootstrap.servers": _ELSEWHERE,
     "metadata.broker.list": _ELSEWHERE,
@@ -32,13 +32,13 @@ _REFUSED: Final = {
     "key.deserializer": _BYTES,
     "value.deserializer": _BYTES,
 }
-#: Values that kafka-python itself does not look at.
+#: Values that kafka-python itself does not check.
 _CHOICES: Final = {
     "acks": ("all", "-1", "0", "1"),
     "auto.offset.reset": ("earliest", "latest", "none"),
 }
 
-#: What the clients raise besides their own.
+#: What the clients raise in addition to their own errors.
 _LIBRARY_FAULTS: Final[tuple[type[Exception], ...]] = (
     AssertionError,
     AttributeError,
@@ -50,7 +50,7 @@ _LIBRARY_FAULTS: Final[tuple[type[Exception], ...]] = (
 
 
 class ClientRefusal(OSError):
-    """A client does not take its settings, is not there, or gets no answer."""
+    """A client rejects its settings, is not installed, or gets no response."""
 
 
 def check_clients(
@@ -59,7 +59,7 @@ def check_clients(
     producer: Mapping[str, str],
     consumer: Mapping[str, str] | None = None,
 ) -> None:
-    """ClientRefusal, or BrokerRefusal, in the driver: before the work, not in each worker."""
+    """Raise ClientRefusal or BrokerRefusal in the driver: before the work, not in each worker."""
     check_reachable(bootstrap)
     asks = _ask_confluent if is_confluent(client) else _ask_kafka_python
     with _named("producer"):
@@ -94,7 +94,7 @@ def _of_the_client() -> Iterator[None]:
 
 
 def _kafka_faults() -> list[type[Exception]]:
-    """The own ones of the libraries that are installed."""
+    """Return the error classes of the installed libraries."""
     found: list[type[Exception]] = []
     with suppress(ImportError):
         from confluent_kafka import KafkaException
@@ -115,14 +115,14 @@ def _check_names(settings: Mapping[str, str]) -> None:
 
 
 def _dotted(name: str) -> str:
-    """kafka-python's names are taken too."""
+    """Accept kafka-python's names as well."""
     return name.lower().replace("_", ".")
 
 
 def _ask_confluent(bootstrap: str, settings: Mapping[str, str], *, is_producer: bool) -> None:
-    """Construct a client, and let it ask for metadata."""
+    """Create a client, and let it request metadata."""
     errors: list[Any] = []
-    # It would tell each attempt on standard error.
+    # It would log each attempt to standard error.
     given: dict[str, Any] = {"log_level": "0", "error_cb": errors.append, **settings}
     with _of_the_client():
         if is_producer:
@@ -133,7 +133,7 @@ def _ask_confluent(bootstrap: str, settings: Mapping[str, str], *, is_producer: 
         with _of_the_client():
             asking.list_topics(timeout=_ANSWER_SECONDS)
     except ClientRefusal:
-        asking.poll(0)  # lets it tell why
+        asking.poll(0)  # lets it report why
         if errors:
             raise ClientRefusal(f"no answer from {bootstrap}: {error_text(errors[0])}") from None
         raise
@@ -143,7 +143,7 @@ def _ask_confluent(bootstrap: str, settings: Mapping[str, str], *, is_producer: 
 
 
 def _ask_kafka_python(bootstrap: str, settings: Mapping[str, str], *, is_producer: bool) -> None:
-    """Construct a client, which asks for metadata itself."""
+    """Create a client, which requests metadata itself."""
     with _of_the_client():
         from kafka import KafkaConsumer, KafkaProducer
 
@@ -158,7 +158,9 @@ def _ask_kafka_python(bootstrap: str, settings: Mapping[str, str], *, is_produce
 
 
 def _check_values(settings: Mapping[str, str], defaults: Mapping[str, Any]) -> None:
-    """ClientRefusal for a value of another type than the default's: kafka-python does not look."""
+    """Raise ClientRefusal for a value whose type differs from the default's, which kafka-python
+    does not check.
+    """
     for name, text in settings.items():
         choices = _CHOICES.get(_dotted(name))
         if choices is not None:
@@ -175,5 +177,5 @@ def _check_values(settings: Mapping[str, str], defaults: Mapping[str, Any]) -> N
 
 
 def _is_amount(value: Any) -> bool:
-    """A number; -1 stands for none."""
+    """Return whether it is a number; -1 stands for none."""
     return type(value) in (int, float) and (value >= 0 or value == -1)

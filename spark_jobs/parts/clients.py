@@ -1,7 +1,7 @@
-"""Stock Kafka producers in the workers: confluent-kafka where it is installed, else kafka-python.
+"""Stock Kafka producers in the workers: confluent-kafka if it is installed, else kafka-python.
 
-    sender(bootstrap, settings, client)   a producer behind one small face
-    SEND_ONCE                             for the session: no task is run again
+    sender(bootstrap, settings, client)   a producer behind one small interface
+    SEND_ONCE                             for the session: no task is retried
 
 Latencies are sampled: every SAMPLE_EVERY-th record is timed from send to acknowledgement.
 """
@@ -37,7 +37,7 @@ _FLUSH_SECONDS: Final = 120
 
 
 def add_client_arguments(parser: ArgumentParser) -> None:
-    """The arguments of a job that talks to a broker."""
+    """Add the arguments of a job that connects to a broker."""
     parser.add_argument("--bootstrap-servers", required=True, help="brokers, HOST:PORT,...")
     parser.add_argument(
         "--client",
@@ -65,7 +65,7 @@ def add_client_arguments(parser: ArgumentParser) -> None:
 
 
 class SenderFault(OSError):
-    """It is not known what was sent already: no bug."""
+    """It is unknown which records were already sent; not a bug."""
 
 
 class Outgoing(NamedTuple):
@@ -80,7 +80,7 @@ class Outgoing(NamedTuple):
 
     @property
     def size_bytes(self) -> int:
-        """Of key and value."""
+        """Return the size of key and value."""
         return len(self.key or b"") + len(self.value or b"")
 
 
@@ -97,14 +97,16 @@ class Sender(ABC):
         self.latencies = Latencies()
 
     def send(self, record: Outgoing) -> None:
-        """Hand a record over; waits while the client's buffer is full."""
+        """Pass a record to the client; waits while the client's buffer is full."""
         self.sent += 1
         began = time.perf_counter() if self.sent % SAMPLE_EVERY == 0 else 0.0
         self._send(record, began)
 
     @property
     def errors(self) -> int:
-        """Records that were refused, or have no answer: to be asked when all is flushed."""
+        """Return the number of records that were rejected, or not acknowledged; valid once all is
+        flushed.
+        """
         return self.sent - self.acknowledged
 
     def _answered(self, error: object, began: float, record: Outgoing) -> None:
@@ -125,7 +127,7 @@ class Sender(ABC):
 
     @abstractmethod
     def wait(self, seconds: float) -> None:
-        """Let the client work for so long."""
+        """Let the client work for this long."""
 
     @abstractmethod
     def flush(self) -> None:
@@ -133,7 +135,7 @@ class Sender(ABC):
 
 
 class ConfluentSender(Sender):
-    """librdkafka. A timestamp of 0 means now to it: such records are sent with 1 ms."""
+    """librdkafka. It takes a timestamp of 0 for now: such records are sent with 1 ms."""
 
     def __init__(self, bootstrap: str, settings: Mapping[str, Any]) -> None:
         super().__init__()
@@ -181,9 +183,9 @@ class ConfluentSender(Sender):
 
 
 class KafkaPythonSender(Sender):
-    """kafka-python, with the settings that both clients know by the same name.
+    """kafka-python, with the settings for which both clients have the same name.
 
-    It refuses headers without a value, and records with neither key nor value: these are errors.
+    It rejects headers without a value, and records with neither key nor value: these are errors.
     """
 
     def __init__(self, bootstrap: str, settings: Mapping[str, str]) -> None:
@@ -228,12 +230,12 @@ class KafkaPythonSender(Sender):
 
 
 def error_text(error: object) -> str:
-    """What an error says: confluent-kafka's own text, not its repr."""
+    """Return the text of an error: confluent-kafka's own text, not its repr."""
     return str(error.str()) if hasattr(error, "str") else str(error)
 
 
 def by_kafka_python(settings: Mapping[str, str]) -> dict[str, Any]:
-    """Settings as kafka-python names and types them: `fetch.max.bytes` is fetch_max_bytes."""
+    """Return settings with kafka-python's names and types: fetch_max_bytes, an int."""
     words: dict[str, Any] = {"none": None, "true": True, "false": False}
 
     def typed(text: str) -> Any:
@@ -246,19 +248,19 @@ def by_kafka_python(settings: Mapping[str, str]) -> dict[str, Any]:
 
 
 def has_confluent() -> bool:
-    """Whether confluent-kafka is installed here."""
+    """Return whether confluent-kafka is installed here."""
     return importlib.util.find_spec("confluent_kafka") is not None
 
 
 def is_confluent(client: str) -> bool:
-    """Whether `client` (`auto`, or a library) is confluent-kafka here."""
+    """Return whether `client` (`auto`, or a library) is confluent-kafka here."""
     return client == CONFLUENT or (client == "auto" and has_confluent())
 
 
 def sender(bootstrap: str, settings: Mapping[str, str], client: str = "auto") -> Sender:
-    """The producer to use: `auto`, `confluent-kafka` or `kafka-python`.
+    """Return the producer to use: `auto`, `confluent-kafka` or `kafka-python`.
 
-    SenderFault in a task that Spark runs once more.
+    Raises SenderFault in a task that Spark retries.
     """
     task = TaskContext.get()
     if task is not None and task.attemptNumber():

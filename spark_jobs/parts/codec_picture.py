@@ -43,7 +43,7 @@ def draw_codecs(
 
 
 def _title(topic: str, rows: list[dict[str, Any]], stored: float | None, topics: int) -> str:
-    """What the best would do, and what is there."""
+    """Return what the best codec would save, and what is stored now."""
     best = max(rows, key=lambda row: row["ratio"])
     level = "" if best["level"] is None else f" {best['level']}"
     few = f" (the largest of {topics} topics)" if topics > 1 else ""
@@ -59,7 +59,7 @@ def _times(ratio: float) -> str:
 
 
 def shown_sizes(rows: list[dict[str, Any]]) -> dict[int, str]:
-    """Sizes of batches, and their markers."""
+    """Return sizes of batches, and their markers."""
     sizes = sorted({row["batch_bytes"] for row in rows})
     if len(sizes) > len(_MARKERS):
         sizes = [*sizes[: len(_MARKERS) - 1], sizes[-1]]
@@ -75,7 +75,7 @@ def _colour(codec: str) -> str:
 
 
 def _label_levels(axes: Any, rows: list[dict[str, Any]]) -> None:
-    """A number beside each point that has a level, unless another one is there already."""
+    """Add a number beside each point that has a level, unless another one is there already."""
     taken: list[tuple[float, float]] = []
     for row in rows:
         point = (row["encode_mb_per_second"], row["ratio"])
@@ -88,7 +88,7 @@ def _label_levels(axes: Any, rows: list[dict[str, Any]]) -> None:
 
 
 def _legends(made: Any, codecs: list[str], sizes: dict[int, str], stored: float | None) -> None:
-    """Beside the axes: colours are codecs, markers are sizes of batches."""
+    """Add legends beside the axes: colours are codecs, markers are sizes of batches."""
     from matplotlib.lines import Line2D
 
     handles = [Line2D([], [], color=_colour(codec), label=codec) for codec in codecs]

@@ -27,7 +27,7 @@ _MOMENTS: Final = frozenset({"began", "ended"})
 
 
 def as_text(outcome: Outcome) -> str:
-    """Lines without a newline at the end."""
+    """Return lines without a newline at the end."""
     parts = []
     for table in list(outcome.tables.values())[:1]:
         parts.append(_aligned(table))
@@ -58,7 +58,7 @@ def _aligned(table: pa.Table) -> str:
 
 
 def _some_rows(table: pa.Table) -> tuple[pa.Table, str]:
-    """The rows that are shown, and which they are."""
+    """Return the rows to print, and their positions."""
     if table.num_rows <= _SHOWN_ROWS or "topic" not in table.column_names:
         return table[:_SHOWN_ROWS], ""
     topics = table["topic"].to_pylist()

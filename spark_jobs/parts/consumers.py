@@ -15,11 +15,11 @@ _IDLE_SECONDS: Final = 30.0
 
 
 class ConsumerFault(OSError):
-    """The records do not come: of the broker or the settings, no bug."""
+    """The records do not arrive, because of the broker or the settings; not a bug."""
 
 
 class Received(NamedTuple):
-    """What one call of a consumer brought."""
+    """The result of one call of a consumer."""
 
     records: int
     bytes: int
@@ -88,7 +88,7 @@ def _read_confluent(
 
 
 def _wanted(messages: list[Any], open_ends: dict[int, int]) -> list[Any]:
-    """Those before the ends; an end that is reached is no longer open."""
+    """Return the records before the ends; an end that is reached is no longer open."""
     found = []
     for message in messages:
         partition, offset = message.partition(), message.offset()

@@ -23,7 +23,7 @@ from spark_jobs.parts.reading import source_options
 
 
 def exact_batches(spark: Any, arguments: Namespace) -> Any:
-    """A DataFrame of the batches, control batches too."""
+    """Return a DataFrame of the batches, including control batches."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
     schema = from_arrow_schema(BATCH_SCHEMA)
@@ -50,13 +50,13 @@ def cut_batches(split: Split, options: ReadOptions) -> Iterator[Any]:
 
 
 def _cut(row: dict[str, Any], split: Split, options: ReadOptions) -> dict[str, Any] | None:
-    """The row of a batch as far as it is wanted; None when none of its records is."""
+    """Return the row of the selected part of a batch; None if none of its records is selected."""
     start, low, behind = row["position"], row["base_offset"], row["last_offset"] + 1
     alone = replace(
         split,
         start_position=start,
         end_position=start + row["size_bytes"],
-        # Should the file be another one by now, its offsets are looked up.
+        # If the file has been replaced, its offsets are looked up.
         first_offset=low,
         behind_offset=behind,
         start_offset=max(split.start_offset, low),

@@ -1,9 +1,9 @@
-"""Ctrl-C: one line, exit code 130, nothing half done.
+"""Ctrl-C: one line, exit code 130, no partial results.
 
-PySpark's own handler asks the JVM to cancel in the middle of another call to it, which ends in a
-heap of stacks. Ours cancels by a thread, which has a connection of its own; a call to the JVM that
-is under way returns then, and everything is left in order. Whoever presses again, or is still here
-after some seconds, ends at once.
+PySpark's own handler asks the JVM to cancel in the middle of another call to it, which prints many
+stack traces. Ours cancels from a thread, which has a connection of its own; a call to the JVM that
+is in progress then returns, and the job cleans up. A second Ctrl-C, or some seconds without an end,
+end the process at once.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Interrupts:
             signal.signal(signal.SIGINT, self._before)
 
     def follow(self, context: Any) -> None:
-        """Cancel the jobs of this SparkContext, too."""
+        """Cancel the jobs of this SparkContext as well."""
         self._context = context
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:

@@ -56,7 +56,7 @@ _PANDAS: Final = "PySpark does not yet fully support pandas"
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
-    """Tells the default of every option that has one, unless its help does."""
+    """Appends the default of every option that has one, unless its help contains it."""
 
     def _get_help_string(self, action: argparse.Action) -> str | None:
         told = action.help or ""
@@ -66,7 +66,7 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
 
 
 class _Once(argparse.Action):
-    """An option with one value: of two, one would be ignored without a word."""
+    """An option with one value: given twice, one value would be ignored silently."""
 
     is_given = False
 
@@ -78,7 +78,7 @@ class _Once(argparse.Action):
 
 
 class _Parser(argparse.ArgumentParser):
-    """Tells a fault in one line, as jobs tell theirs. It is for one command line."""
+    """Reports an error in one line, as jobs do. It is for one command line."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
@@ -126,7 +126,7 @@ class Job:
         return Path(self.file).stem
 
     def parser(self) -> argparse.ArgumentParser:
-        """Arguments of all jobs, of reading, and the job's own."""
+        """Return a parser with the arguments of all jobs, of reading, and the job's own."""
         parser = _Parser(
             prog=f"{self.name}.py",
             description=self.doc,
@@ -155,7 +155,7 @@ class Job:
         return parser
 
     def parse(self, words: Sequence[str] | None) -> argparse.Namespace:
-        """SystemExit, told in one line, for what cannot be."""
+        """Parse the arguments; an error is one line and SystemExit."""
         parser = self.parser()
         arguments = parser.parse_args(words)
         if self.reads_logs:
@@ -199,7 +199,7 @@ class Job:
         return self.run_and_write(spark, arguments)
 
     def _told(self, fault: BaseException) -> int:
-        """Tell why it ended: in one line, or as a bug. The exit code."""
+        """Report why it ended, in one line or as a bug; return the exit code."""
         told: str | None = None
         if isinstance(fault, PySparkException):
             told = _in_one_line(fault)
@@ -214,7 +214,7 @@ class Job:
         return 2
 
     def check(self, arguments: argparse.Namespace) -> None:
-        """All that can be refused without Spark: before seconds of its start, or hours of work."""
+        """Check everything that needs no Spark: before seconds of its start, or hours of work."""
         Target(arguments.out).check_writable()
         if self.reads_logs:
             reading.check_logs(arguments, has_topics=self.pattern_is_of_logs)
@@ -222,7 +222,7 @@ class Job:
             self.check_more(arguments)
 
     def run_and_write(self, spark: Any, arguments: argparse.Namespace) -> int:
-        """Run in a session that there is, what `check` has found right; the exit code."""
+        """Run in an existing session what `check` has accepted; return the exit code."""
         with Progress(spark, self.name, is_quiet=arguments.quiet) as progress:
             outcome = self._run(spark, arguments)
             progress.step("writing the result")
@@ -241,7 +241,7 @@ class Job:
         return exit_code
 
     def _run(self, spark: Any, arguments: argparse.Namespace) -> Outcome:
-        """Run, and count what had to be left out."""
+        """Run, and count what was left out."""
         if not (self.reads_logs and self.counts_left_out and is_counted(arguments)):
             outcome = self.run(spark, arguments)
             fresh_place(arguments.out)  # what an earlier run left out goes with its result
@@ -261,7 +261,7 @@ class Job:
         return outcome
 
     def _draw(self, outcome: Outcome, arguments: argparse.Namespace) -> list[str]:
-        """Draw and write the picture; the names of its files."""
+        """Draw and write the picture; return the names of its files."""
         made = None if arguments.no_picture or self.draw is None else self.draw(outcome)
         if made is None:
             return []
@@ -270,8 +270,9 @@ class Job:
 
 
 def _in_one_line(fault: PySparkException) -> str | None:
-    """A fault of the logs that a worker met; else what Spark says first. None: a bug in a worker,
-    which Spark tells as a Python exception."""
+    """Return a fault of the logs that a worker met, or else Spark's first line. None: a bug in a
+    worker, which Spark reports as a Python exception.
+    """
     text = str(fault)
     told = _FAULT.search(text)
     if told is not None:

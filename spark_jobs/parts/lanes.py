@@ -34,14 +34,14 @@ class Lane(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """Which columns of which records."""
+    """The columns and records to read."""
 
     read_options: ReadOptions
     filters: tuple[Filter, ...]
 
 
 def lanes_of(tasks: Sequence[LogTask]) -> list[Lane]:
-    """The partitions of a plan, each with its splits in order."""
+    """Return the partitions of a plan, each with its splits in order."""
     by_partition: dict[tuple[str, int], list[Split]] = {}
     for split in (split for task in tasks for split in task.splits):
         by_partition.setdefault((split.topic, split.partition), []).append(split)
@@ -53,7 +53,7 @@ def lanes_of(tasks: Sequence[LogTask]) -> list[Lane]:
 
 
 def shared(lanes: list[Lane], count: int) -> list[tuple[Lane, ...]]:
-    """Partitions dealt out, the largest first, each to who has the least."""
+    """Distribute partitions, the largest first, each to the share with the least."""
     hands: list[tuple[int, int, list[Lane]]] = [(0, number, []) for number in range(count)]
     sized = ((sum(split.size_bytes for split in lane.splits), lane) for lane in lanes)
     for size, lane in sorted(sized, key=itemgetter(0), reverse=True):
@@ -64,9 +64,10 @@ def shared(lanes: list[Lane], count: int) -> list[tuple[Lane, ...]]:
 
 
 def first_time(lanes: Sequence[Lane], wanted: Wanted) -> int:
-    """The earliest time of the partitions' first records, as they will be read; 0 if none has one.
+    """Return the earliest time of the partitions' first records, as they will be read; 0 if none
+    has one.
 
-    Not the smallest of all: one odd stamp would let everything wait for years.
+    It is not the smallest of all: one wrong timestamp would delay everything for years.
     """
     columns = dict.fromkeys(("timestamp_ms", *columns_of(wanted.filters)))
     options = replace(wanted.read_options, columns=tuple(columns), chunk_bytes=_FIRST_BYTES)
@@ -83,6 +84,6 @@ def _first_of(lane: Lane, wanted: Wanted) -> int | None:
 
 
 def rows_of(lane: Lane, wanted: Wanted) -> Iterator[Any]:
-    """Record batches of a partition, in order."""
+    """Yield record batches of a partition, in order."""
     for split in lane.splits:
         yield from chosen_rows(split, wanted.read_options, wanted.filters)

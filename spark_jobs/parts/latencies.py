@@ -1,4 +1,4 @@
-"""Latencies in bounded room: how often each occurred, in milliseconds to three digits.
+"""Latencies in bounded memory: how often each occurred, in milliseconds to three digits.
 
 A worker adds to `Latencies` and yields its `pairs` (TYPE, DDL); the driver merges them.
 """
@@ -31,16 +31,16 @@ class Latencies:
         self._counts[float(f"{ms:.3g}")] += 1
 
     def __len__(self) -> int:
-        """How many were added."""
+        """Return how many were added."""
         return self._counts.total()
 
     @property
     def pairs(self) -> list[tuple[float, int]]:
-        """(milliseconds, how often), ascending."""
+        """Return (milliseconds, how often), ascending."""
         return sorted(self._counts.items())
 
     def percentiles(self, percents: Sequence[float]) -> list[float]:
-        """Of each the smallest latency that so many are not above; there must be one."""
+        """Return the smallest latency at or above each percentile; there must be one."""
         values, counts = zip(*self.pairs, strict=True)
         places = np.searchsorted(shares(counts), percents)
         return [float(values[place]) for place in places]

@@ -39,7 +39,7 @@ class LeftOut(NamedTuple):
 
 
 def is_counted(arguments: Namespace) -> bool:
-    """Whether a job may leave batches out, and tells it here."""
+    """Return whether a job may skip batches, and counts them here."""
     if getattr(arguments, "mode", FAILFAST) == FAILFAST:
         return False
     return all(name.lower() != SINK.lower() for name, _ in arguments.option)
@@ -47,7 +47,7 @@ def is_counted(arguments: Namespace) -> bool:
 
 @contextmanager
 def place_of_run(out: str) -> Iterator[Target]:
-    """Where the workers write, as long as a job runs."""
+    """Return where the workers write while a job runs."""
     target = Target(join(join(out, "left-out"), f"run-{uuid4().hex[:12]}"))
     try:
         yield target
@@ -56,14 +56,14 @@ def place_of_run(out: str) -> Iterator[Target]:
 
 
 def keep(place: Target, out: str) -> None:
-    """Put what is in the place of a run where that of an earlier one was."""
+    """Replace the side tables of an earlier run with those of this run."""
     target = fresh_place(out)
     for name in place.names():
         target.write(name, place.read(name))
 
 
 def fresh_place(out: str) -> Target:
-    """OUT/left-out, where nothing of an earlier run is; files of others stay."""
+    """Return OUT/left-out without anything of an earlier run; other files remain."""
     target = Target(join(out, "left-out"))
     for name in target.names():
         if name.startswith(_OWN):

@@ -61,7 +61,7 @@ class Reading(NamedTuple):
 
 
 def produce(load: Load) -> Iterator[Any]:
-    """In an executor: write."""
+    """In an executor: write records."""
     chance = np.random.default_rng(load.task)
     # Text-like: a codec finds something, and not everything.
     letters = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz012345", np.uint8)
@@ -77,7 +77,7 @@ def produce(load: Load) -> Iterator[Any]:
 
 
 def consume(reading: Reading) -> Iterator[Any]:
-    """In an executor: read all."""
+    """In an executor: read all records."""
     calls = read_to_end(
         reading.bootstrap, reading.topic, reading.ends, reading.settings, reading.client
     )
@@ -85,7 +85,7 @@ def consume(reading: Reading) -> Iterator[Any]:
 
 
 def scan(batches: Iterator[Any]) -> Iterator[Any]:
-    """In an executor: keys and values as Arrow."""
+    """In an executor: read keys and values as Arrow."""
     yield _timed((batch.num_rows, _bytes_of(batch)) for batch in batches)
 
 

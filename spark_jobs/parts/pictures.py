@@ -62,7 +62,7 @@ LAST_MS: Final = 221_845_392_000_000
 
 
 def figure(title: str, panels: int = 1, inches: tuple[float, float] = _INCHES) -> tuple[Any, Any]:
-    """(figure, axes): one axes, or an array of `panels` side by side."""
+    """Return (figure, axes): one axes, or an array of `panels` side by side."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -82,7 +82,7 @@ def figure(title: str, panels: int = 1, inches: tuple[float, float] = _INCHES) -
 
 
 def label(axes: Any, x: str, y: str, title: str = "") -> None:
-    """Names of the axes."""
+    """Label the axes."""
     if x:
         axes.set_xlabel(x, fontsize=9)
     axes.set_ylabel(y, fontsize=9)
@@ -91,7 +91,7 @@ def label(axes: Any, x: str, y: str, title: str = "") -> None:
 
 
 def legend(axes: Any) -> None:
-    """Below the axes, where it covers nothing, if there is more than one name to tell."""
+    """Add a legend below the axes, where it covers nothing, if there is more than one name."""
     handles, names = axes.get_legend_handles_labels()
     if len(names) > 1:
         columns = 5 if max(map(len, names)) < 16 else 3
@@ -108,7 +108,9 @@ def bars(
     colour: str = "",
     told: Callable[[float], str] | None = None,
 ) -> None:
-    """Horizontal bars, the first on top; each with its value, for the small ones cannot be seen."""
+    """Draw horizontal bars, the first on top; each with its value, because small ones are
+    invisible.
+    """
     layers = {"": (values, colour or COLOURS[0])}
     stacked(axes, names, layers, told=told)
 
@@ -144,7 +146,7 @@ def stacked(
 
 
 def ranked(totals: Mapping[str, float], most: int = MAX_BARS) -> tuple[list[str], list[str]]:
-    """The names with the most, the largest first, and the others: none, or more than one."""
+    """Return the names with the most, the largest first, and the others: none, or more than one."""
     names = sorted(totals, key=lambda name: (-totals[name], name))
     if len(names) <= most:
         return names, []
@@ -161,7 +163,7 @@ def with_others(totals: Mapping[str, float]) -> dict[str, list[str]]:
 
 
 def cut(name: str, letters: int = _NAME_LETTERS) -> str:
-    """A long name without its middle: both ends tell more."""
+    """Shorten a long name in the middle: both ends are more informative."""
     if len(name) <= letters:
         return name
     half = (letters - 1) // 2
@@ -169,7 +171,7 @@ def cut(name: str, letters: int = _NAME_LETTERS) -> str:
 
 
 def short(value: float) -> str:
-    """A number in little room: three digits from ten thousand on."""
+    """Format a number briefly: three digits from ten thousand on."""
     for factor, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if abs(value) >= max(factor, 10_000):
             return f"{_three_digits(value / factor)}{unit}"
@@ -177,7 +179,7 @@ def short(value: float) -> str:
 
 
 def size(value: float) -> str:
-    """Bytes in the unit they are told in."""
+    """Format bytes with a suitable unit."""
     for factor, unit in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
         if abs(value) >= factor * 0.9995:
             return f"{_three_digits(value / factor)} {unit}"
@@ -185,7 +187,7 @@ def size(value: float) -> str:
 
 
 def duration(value_ms: float) -> str:
-    """Milliseconds in the unit they are told in."""
+    """Format milliseconds with a suitable unit."""
     for factor, unit, least in (
         (_YEAR, "year", 2 * _YEAR),
         (_DAY, "day", 2 * _DAY),
@@ -200,7 +202,7 @@ def duration(value_ms: float) -> str:
 
 
 def percent(value: float) -> str:
-    """A share of 100: not all and not nothing if it is not."""
+    """Format a share of 100; 0 and 100 are printed only if exact."""
     if 99.9 < value < 100:
         return "> 99.9 %"
     return "< 0.001 %" if 0 < value < 0.001 else f"{value:.3g} %"
@@ -211,7 +213,7 @@ def _three_digits(value: float) -> str:
 
 
 def scale(axis: Any, told: Callable[[float], str]) -> None:
-    """Few ticks, told so."""
+    """Set few ticks, formatted by `told`."""
     from matplotlib import ticker as untyped
 
     ticker: Any = untyped
@@ -224,7 +226,7 @@ def scale(axis: Any, told: Callable[[float], str]) -> None:
 def log_scale(
     axes: Any, told: Callable[[float], str], low: float, high: float, ticks: Sequence[float] = ()
 ) -> None:
-    """A logarithmic x axis from `low` to `high`, with few ticks, told so."""
+    """Set a logarithmic x axis from `low` to `high`, with few ticks, formatted by `told`."""
     from matplotlib import ticker as untyped
 
     ticker: Any = untyped
@@ -242,13 +244,13 @@ def log_scale(
 
 
 def duration_scale(axes: Any, values_ms: Sequence[float]) -> None:
-    """A logarithmic x axis for these milliseconds, told in seconds, hours, days."""
+    """Set a logarithmic x axis for milliseconds, formatted as seconds, hours, days."""
     low, high = (max(0.001, each) for each in (min(values_ms), max(values_ms)))
     log_scale(axes, duration, low * 0.8, high * 1.25, _ROUND_TIMES)
 
 
 def day(value_ms: int) -> str:
-    """The day of a time of Kafka, in UTC."""
+    """Return the day of a Kafka timestamp, in UTC."""
     return f"{times([value_ms])[0]:%Y-%m-%d}"
 
 
@@ -259,12 +261,12 @@ def days(first_ms: int, last_ms: int) -> str:
 
 
 def times(values_ms: Iterable[int]) -> list[datetime]:
-    """Times of Kafka (ms) for an axis."""
+    """Convert Kafka timestamps (ms) for an axis."""
     return [datetime.fromtimestamp(value / 1000, UTC) for value in values_ms]
 
 
 def has_date(value_ms: int | None) -> bool:
-    """Whether an axis of dates can show it."""
+    """Return whether an axis of dates can show it."""
     return value_ms is not None and FIRST_MS <= value_ms < LAST_MS
 
 
@@ -293,7 +295,7 @@ def time_axis(axes: Any, values_ms: Sequence[int], room_ms: int = 1000, name: st
 
 
 def as_png(made: Any) -> bytes:
-    """The picture's file."""
+    """Return the picture as a PNG file."""
     buffer = io.BytesIO()
     made.savefig(buffer, format="png", pil_kwargs={"optimize": True})
     return buffer.getvalue()

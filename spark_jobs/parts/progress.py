@@ -18,7 +18,7 @@ _WIDTH: Final = 24
 
 
 class Progress:
-    """A context manager around a job; `step` names what it does now."""
+    """A context manager around a job; `step` names its current step."""
 
     def __init__(self, spark: Any, name: str, *, is_quiet: bool = False) -> None:
         self._tracker = spark.sparkContext.statusTracker()
@@ -50,7 +50,7 @@ class Progress:
         self._write(f"{self._name}: {word} after {self._seconds():.1f} s", is_last=True)
 
     def step(self, text: str) -> None:
-        """Name what the job does from here on."""
+        """Name the current step of the job."""
         self._text = text
         if not self._draws_over:
             self._write(f"{self._name}: {text} ({self._seconds():.1f} s)", is_last=True)
@@ -89,6 +89,6 @@ _running: Final[list[Progress]] = []
 
 
 def step(text: str) -> None:
-    """Name what the running job does now; without a display (a test) nothing happens."""
+    """Name the current step of the running job; does nothing without a display (a test)."""
     for progress in _running:
         progress.step(text)

@@ -1,4 +1,4 @@
-"""Whole batches by their place in a file, and their records as they were before compression."""
+"""Whole batches by their position in a file, and their records before compression."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class RawBatch(NamedTuple):
 def sample_batches(
     split: Split, every: int, most_bytes: int, options: ReadOptions
 ) -> Iterator[RawBatch]:
-    """Every n-th batch of records of a split, until they come to `most_bytes` on disk.
+    """Yield every n-th batch of records of a split, until they reach `most_bytes` on disk.
 
-    One that is broken: CorruptSegment in FAILFAST, left out in the other modes.
+    A corrupt batch raises CorruptSegment in FAILFAST, and is skipped in the other modes.
     """
     for run in sample_runs(split, every, most_bytes, options, 1):
         yield from run
@@ -64,7 +64,7 @@ def sample_runs(
 
 
 def _sound_batches(split: Split, options: ReadOptions) -> Iterator[Callable[[], RawBatch | None]]:
-    """Batches of records, each to be read when it is asked for; None for a broken one."""
+    """Yield batches of records, each to be read on demand; None for a corrupt one."""
     reporter = FaultReporter(split, options.mode, None)
 
     def read(opened: SegmentFile, position: int, size: int) -> RawBatch | None:
@@ -82,7 +82,7 @@ def _sound_batches(split: Split, options: ReadOptions) -> Iterator[Callable[[], 
 
 
 def read_batch(opened: SegmentFile, position: int, size: int, options: ReadOptions) -> RawBatch:
-    """One batch; CorruptBatch or CorruptRecord when it is none."""
+    """Read one batch; raises CorruptBatch or CorruptRecord if it is none."""
     stored = opened.read(size, position)
     header = read_header(stored)
     if options.verify_checksums and not check_crc(stored):

@@ -51,10 +51,10 @@ _FIRST_MS: Final = 100_000_000_000
 def add_arguments(
     parser: argparse.ArgumentParser, without: Collection[str] = (), *, is_by_record: bool = False
 ) -> None:
-    """The arguments of every job that reads log directories.
+    """Add the arguments of every job that reads log directories.
 
     `without`: which of since, until, isolation and mode a job does not have, and options of the
-    source that it does not take. `is_by_record`: what the help tells of since and until.
+    source that it rejects. `is_by_record`: what the help says about since and until.
     """
 
     def offer(name: str, **settings: Any) -> None:
@@ -102,7 +102,7 @@ def add_arguments(
 
 
 def name_value(text: str) -> tuple[str, str]:
-    """`NAME=VALUE` as a pair."""
+    """Parse `NAME=VALUE` as a pair."""
     name, equals, value = text.partition("=")
     if not name or not equals:
         raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
@@ -110,7 +110,7 @@ def name_value(text: str) -> tuple[str, str]:
 
 
 def _source_option(text: str, refused: Collection[str]) -> tuple[str, str]:
-    """`NAME=VALUE`, but for what a job does not take."""
+    """Parse `NAME=VALUE`; reject what a job does not support."""
     name, value = name_value(text)
     if name.lower() in refused:
         raise argparse.ArgumentTypeError(f"{name} is no option of this job")
@@ -118,14 +118,14 @@ def _source_option(text: str, refused: Collection[str]) -> tuple[str, str]:
 
 
 def positive(text: str) -> int:
-    """A number above 0."""
+    """Parse a number above 0."""
     if not text.isdecimal() or not int(text):
         raise argparse.ArgumentTypeError(f"{text!r} is no number above 0")
     return int(text)
 
 
 def time_ms(text: str) -> int:
-    """A time in ms since 1970: a number, or ISO 8601 (UTC if it does not say)."""
+    """Parse a time in ms since 1970: a number, or ISO 8601 (UTC without a zone)."""
     found_ms = int(text) if text.isdecimal() else _iso_ms(text)
     if text.isdecimal() and found_ms < _FIRST_MS:
         why = "is too early for ms: write ISO 8601, or ms since 1970"
@@ -150,7 +150,7 @@ def _iso_ms(text: str) -> int:
 def source_options(
     arguments: argparse.Namespace, columns: Sequence[str] = (), **more: object
 ) -> dict[str, str]:
-    """The options of the data source."""
+    """Return the options of the data source."""
     found: dict[str, str] = {"path": arguments.path}
     chosen: Mapping[str, object] = {
         "subscribe": arguments.topics,
@@ -169,7 +169,7 @@ def source_options(
 
 
 def check_arguments(arguments: argparse.Namespace) -> None:
-    """ArgumentTypeError for what contradicts itself: twice the same said, a range backwards."""
+    """Raise ArgumentTypeError for contradictions: something given twice, a reversed range."""
     given: dict[str, str] = {}
     for name, _ in arguments.option:
         if name.lower() in given:
@@ -188,10 +188,10 @@ def check_arguments(arguments: argparse.Namespace) -> None:
 
 
 def check_logs(arguments: argparse.Namespace, *, has_topics: bool = True) -> None:
-    """OfflineError for options, paths and topics that cannot be: by listing directories alone.
+    """Raise OfflineError for impossible options, paths and topics, by listing directories only.
 
-    A pattern that no topic fits is refused: a typo would always be found to be sound.
-    `has_topics`: whether these logs hold the topics that are named.
+    A pattern that matches no topic is rejected: otherwise a typo would always pass as intact.
+    `has_topics`: whether the named topics are in these logs.
     """
     options = parse_options(source_options(arguments))
     options.check_batch()
@@ -204,31 +204,31 @@ def check_logs(arguments: argparse.Namespace, *, has_topics: bool = True) -> Non
 
 
 def without_conditions(arguments: argparse.Namespace) -> argparse.Namespace:
-    """For what is read of headers, which know nothing of `--option where=...`."""
+    """Return options for reading headers, which ignore `--option where=...`."""
     kept = [pair for pair in arguments.option if pair[0].lower() != "where"]
     return argparse.Namespace(**vars(arguments) | {"option": kept})
 
 
 def selection(arguments: argparse.Namespace) -> Selection:
-    """Which partitions, for `pykbroker.offline`."""
+    """Return the partitions, for `pykbroker.offline`."""
     return base_selection(parse_options(source_options(arguments)))
 
 
 def records(
     spark: Any, arguments: argparse.Namespace, columns: Sequence[str], **more: object
 ) -> Any:
-    """The records as a DataFrame of these columns."""
+    """Return the records as a DataFrame of these columns."""
     options = source_options(arguments, columns, **more)
     return spark.read.format("pykbroker").options(**options).load()
 
 
 def view(spark: Any, arguments: argparse.Namespace, name: str) -> Any:
-    """A view (batches, segments, transactions) as a DataFrame."""
+    """Return a view (batches, segments, transactions) as a DataFrame."""
     return spark.read.format(f"pykbroker.{name}").options(**source_options(arguments)).load()
 
 
 def chosen_rows(split: Split, options: ReadOptions, filters: Sequence[Filter]) -> Iterator[Any]:
-    """In the workers: record batches of a split, without the rows that the filters exclude."""
+    """In the workers: yield record batches of a split without the rows that filters exclude."""
     for batch in read_split(split, options):
         kept = keep_rows(batch, filters)
         if kept.num_rows:

@@ -1,4 +1,4 @@
-"""What a comparison of two copies comes to: numbers over all partitions, and a sentence."""
+"""The result of comparing two copies: numbers over all partitions, and a sentence."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ KINDS: Final = ("equal", "differing", "only_here", "only_there", "damaged")
 
 
 def summary_of(rows: list[dict[str, Any]], damaged: dict[str, int]) -> dict[str, Any]:
-    """Of the rows of the partitions, and the damaged batches of each copy."""
+    """Summarise the rows of the partitions, and the damaged batches of each copy."""
     summary: dict[str, Any] = {kind: sum(row[kind] for row in rows) for kind in KINDS}
     summary |= {f"damaged_batches_{name}": count for name, count in damaged.items()}
     both = [row for row in rows if row["end_here"] is not None and row["end_there"] is not None]
@@ -39,7 +39,7 @@ def _is_later(row: dict[str, Any], name: str, other: str) -> bool:
 
 
 def verdict_of(summary: dict[str, Any]) -> str:
-    """The result in words."""
+    """Return the result in words."""
     is_same = not any(
         summary[name]
         for name in summary

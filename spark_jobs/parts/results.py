@@ -42,13 +42,13 @@ class Outcome:
 
 
 def rows_table(rows: Iterable[dict[str, Any]], schema: pa.Schema) -> pa.Table:
-    """Rows as an Arrow table."""
+    """Return rows as an Arrow table."""
     return pa.Table.from_pylist(list(rows), schema=schema)
 
 
 @contextmanager
 def nothing_empty_left(out: str) -> Iterator[None]:
-    """A directory that was not there before, and into which nothing came, is taken away again."""
+    """Remove a directory that was created here, if it remains empty."""
     target = Target(out)
     was_there = target.is_there()
     try:
@@ -70,7 +70,7 @@ def clear_outcome(out: str) -> None:
 
 
 def _named(summary: bytes) -> list[str]:
-    """Tables and picture of a summary; none of a file that is no summary."""
+    """Return tables and picture of a summary; none for a file that is not a summary."""
     try:
         match json.loads(summary):
             case {"job": str(job), "tables": [*tables]}:
@@ -131,7 +131,7 @@ def _json_value(value: Any) -> Any:
 
 
 def text_of(value: bytes | None) -> str:
-    """Bytes for people: the text, or `base64:...`; null as `(null)`."""
+    """Return bytes as readable text, or `base64:...`; null as `(null)`."""
     if value is None:
         return "(null)"
     try:

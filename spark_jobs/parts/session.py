@@ -1,7 +1,7 @@
-"""The Spark session of a job: started, made quiet, given the code, and stopped.
+"""The Spark session of a job: starts it, silences it, ships the code, stops it.
 
 In      the name of the job, `--master`, settings of the job
-Out     a session that knows `pykbroker`; OfflineError when there can be none
+Out     a session that knows `pykbroker`; OfflineError if there can be none
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _SHUFFLE_PARTITIONS: Final = "spark.sql.shuffle.partitions"
 
 
 def start(name: str, master: str | None, conf: Mapping[str, str]) -> Any:
-    """OfflineError when there can be none: no Java, a master that is not there."""
+    """Start a session; raises OfflineError if that is impossible: no Java, no such master."""
     is_submitted = "PYSPARK_GATEWAY_PORT" in os.environ
     if master is None and not is_submitted:
         master = "local[*]"
@@ -61,7 +61,7 @@ def _is_local(master: str) -> bool:
 
 
 def _session(builder: Any) -> Any:
-    """The session. Settings that were submitted win over what is chosen here."""
+    """Return the session. Submitted settings override those chosen here."""
     SparkContext._ensure_initialized()  # a SparkConf then holds what was submitted
     submitted = SparkConf()
     is_quiet = not submitted.contains(_LOG_LEVEL)
@@ -78,7 +78,7 @@ def _session(builder: Any) -> Any:
 
 
 def stop(spark: Any) -> None:
-    """By a thread: a call of the main one may have been interrupted in the middle."""
+    """Stop from a thread: a call of the main thread may have been interrupted half-way."""
 
     def stopped() -> None:
         with suppress(Exception):  # of a JVM that has died; what happened is told
@@ -122,7 +122,7 @@ def _silence(spark: Any) -> None:
 
 
 def _package() -> str:
-    """A zip of these jobs, for the workers."""
+    """Return a zip of these jobs, for the workers."""
     directory = tempfile.mkdtemp(prefix="pykbroker-jobs-")
     atexit.register(shutil.rmtree, directory, ignore_errors=True)
     target = os.path.join(directory, "spark_jobs.zip")
