@@ -1,4 +1,4 @@
-"""README, CONTRIBUTING, CHANGELOG and docs/: what they point at and what they tell to run is there.
+"""README, CONTRIBUTING, CHANGELOG and docs/: their link targets and commands exist.
 
 The examples of docs/analytics.md run in tests/offline, tests/spark and tests/spark_jobs.
 """

@@ -1,4 +1,4 @@
-"""Rules of the house that no linter knows: sizes, names, and a test file for every module."""
+"""House rules that no linter checks: sizes, names, and a test file for every module."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counters start at zero and tell themselves by name."""
+"""Counters start at zero and are listed by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of APIs is made from HANDLERS, and is what is committed."""
+"""The page of APIs is generated from HANDLERS, and equals the committed one."""
 
 from __future__ import annotations
 

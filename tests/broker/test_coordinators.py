@@ -1,4 +1,4 @@
-"""The group coordinator is made when it is needed, and is told everything either way."""
+"""The group coordinator is created on first use, and receives every event either way."""
 
 from __future__ import annotations
 

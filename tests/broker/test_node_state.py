@@ -1,4 +1,4 @@
-"""A node says what it is waiting for, and stops saying so when it goes on."""
+"""A node logs what it is waiting for, and stops logging it when it continues."""
 
 from __future__ import annotations
 

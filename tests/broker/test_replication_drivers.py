@@ -1,4 +1,4 @@
-"""The drivers of replication: made when needed, told of configuration, closed."""
+"""The drivers of replication: created on first use, reconfigured, closed."""
 
 from __future__ import annotations
 

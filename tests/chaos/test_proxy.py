@@ -1,4 +1,4 @@
-"""The proxy: who a connection is of, and what each state of its link does to it."""
+"""The proxy: the owner of a connection, and what each state of its link does to it."""
 
 from __future__ import annotations
 

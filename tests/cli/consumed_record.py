@@ -1,4 +1,4 @@
-"""A record as kafka-python gives it, for tests of what is printed of it."""
+"""A record as kafka-python returns it, for tests of the printed output."""
 
 from __future__ import annotations
 

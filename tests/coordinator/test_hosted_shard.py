@@ -1,4 +1,4 @@
-"""Who waits at a partition, and that nobody is forgotten."""
+"""Requests that wait at a partition: every one is answered."""
 
 from __future__ import annotations
 

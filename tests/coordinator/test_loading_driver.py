@@ -1,4 +1,4 @@
-"""Loading partitions one after the other; the runtime's own tests load machines, too."""
+"""Loading partitions one after another; the runtime's own tests load machines as well."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Long operations whose client hangs up, whose machine is thrown away, or which fail."""
+"""Long operations whose client disconnects, whose machine is discarded, or which fail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two transcripts of the same questions, Apache's and ours: what differs, told briefly.
+"""Two transcripts of the same requests, Apache's and ours: a short report of the differences.
 
 A transcript is a list of `(label, answer)`. It may be long and its answers large: the differences
 are found here and not by an `assert`, whose account of two large values costs gigabytes.

@@ -1,4 +1,4 @@
-"""What the comparison of two transcripts passes, and how it tells of what it does not."""
+"""What the comparison of two transcripts accepts, and how it reports what it does not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Waiting for what another process or thread does and tells nobody of."""
+"""Waiting for an effect of another process or thread that it does not announce."""
 
 from __future__ import annotations
 

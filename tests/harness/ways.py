@@ -1,4 +1,4 @@
-"""How much of what is alike is tried: one of each kind, or everything.
+"""How many similar cases are tested: one of each kind, or all.
 
 PYKBROKER_ALL_WAYS=1 runs every combination; without it those are left out that cost much and have
 found nothing that the others did not.

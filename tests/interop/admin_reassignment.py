@@ -1,4 +1,4 @@
-"""The part of admin_script about leaders and reassignments, which a lone broker answers too."""
+"""The part of admin_script about leaders and reassignments, which also works on a lone broker."""
 
 from __future__ import annotations
 

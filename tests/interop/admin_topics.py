@@ -1,4 +1,4 @@
-"""The part of admin_script about topics: made, told of, grown, deleted."""
+"""The part of admin_script about topics: created, described, extended, deleted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the long conversations with both brokers have in common: a line, and whom nobody knows."""
+"""What the long conversations with both brokers have in common: a line, and unknown names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A long conversation about records: what Apache Kafka answers to each line, pykbroker must too.
+"""A long conversation about records: pykbroker must answer each line as Apache Kafka does.
 
 `play` speaks every line to a fresh broker and returns what came back, line by line, with what may
 differ between two brokers taken out: topic ids become names, session ids "session", times of now

@@ -1,4 +1,4 @@
-"""Exactly once: what Apache's copiers make is the same as their source, whoever is killed.
+"""Exactly once: the output of Apache's copiers equals their source, whichever process is killed.
 
 PYKBROKER_COPY_SECONDS=600 has the faults come for so long; PYKBROKER_COPY_SEED decides them;
 PYKBROKER_COPY_CLUSTERS=o,ooo,aao,aoo names the clusters by their nodes: ours and Apache's.

@@ -1,4 +1,4 @@
-"""Kafka Streams with exactly_once_v2: a word count is exact, whoever is killed.
+"""Kafka Streams with exactly_once_v2: a word count is exact, whichever process is killed.
 
 PYKBROKER_STREAMS_SECONDS=300 has the faults come for so long; PYKBROKER_STREAMS_SEED decides them;
 PYKBROKER_STREAMS_CLUSTERS=o,ooo,aoo names the clusters by their nodes: ours and Apache's.

@@ -1,4 +1,4 @@
-"""A long conversation about transactions: what Apache Kafka answers, pykbroker must too.
+"""A long conversation about transactions: pykbroker must answer as Apache Kafka does.
 
 `play` speaks to a fresh broker and returns what came back, line by line; `play_again` goes on after
 a restart. What an answer gives (ids, epochs) the next request uses, as a client does.

@@ -1,4 +1,4 @@
-"""What transactions look like before and after their node's directory has gone to another node.
+"""Transactions before and after another node takes over the directory of theirs.
 
 `leave` fills a fresh node with transactions in every state; `arrive` speaks to whatever node runs
 on that directory afterwards: it looks at all of them and ends them; `come_back` looks once more.

@@ -1,4 +1,4 @@
-"""Replies are parked until they are true; nobody waits for a controller that is gone."""
+"""Replies are parked until committed; no request waits for a controller that has stopped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The request that tells where replicas are."""
+"""The request that reports the directories of replicas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Topic names: what is one, in Kafka's words."""
+"""Topic names: which are valid, with Kafka's messages."""
 
 from __future__ import annotations
 

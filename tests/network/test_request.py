@@ -1,4 +1,4 @@
-"""What a request tells of itself and of where it came from."""
+"""The description of a request and of its origin."""
 
 from __future__ import annotations
 

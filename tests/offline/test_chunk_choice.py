@@ -1,4 +1,4 @@
-"""What of a chunk is decoded, and what is wrong with the others."""
+"""Which batches of a chunk are decoded, and the faults of the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages tell where, and no secrets."""
+"""Messages name the place, and contain no secrets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""fsck finds what is wrong, names the place, and is silent where nothing is."""
+"""fsck finds faults, names their place, and reports nothing for intact files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading takes memory for what is decoded at a time, whatever the files hold or claim."""
+"""Reading needs memory only for what is decoded at a time, whatever the files contain or claim."""
 
 from __future__ import annotations
 

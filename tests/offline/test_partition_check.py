@@ -1,4 +1,4 @@
-"""What headers and indexes of a partition say: one fault each, and what is none."""
+"""Faults in the headers and indexes of a partition, one each, and what is not a fault."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of headers and single headers walk the same batches, broken places too."""
+"""Tables of headers and single headers walk the same batches, also past corrupt bytes."""
 
 from __future__ import annotations
 

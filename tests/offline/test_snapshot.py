@@ -1,4 +1,4 @@
-"""Snapshots: what they hold, and that the live log goes on without touching them."""
+"""Snapshots: their contents, and that the live log continues without affecting them."""
 
 from __future__ import annotations
 

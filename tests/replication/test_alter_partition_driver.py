@@ -1,4 +1,4 @@
-"""AlterPartition: what is sent, how many at a time, and what comes of each answer."""
+"""AlterPartition: what is sent, how many at a time, and the effect of each response."""
 
 from __future__ import annotations
 

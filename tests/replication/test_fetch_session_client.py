@@ -1,4 +1,4 @@
-"""A fetch session from the client's side: what is named, what an odd answer leads to."""
+"""A fetch session on the client's side: its requests, and the effect of an odd response."""
 
 from __future__ import annotations
 

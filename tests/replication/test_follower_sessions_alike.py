@@ -1,4 +1,4 @@
-"""Followers' sessions look at what is dirty only; they must answer as if they looked at everything.
+"""Followers' sessions check only dirty partitions; they must respond as if they checked all.
 
 Two brokers live the same random life. The sessions of one never let a partition rest: each fetch
 reads them all. Answers, waits, and what the leader knows of its followers must be the same.

@@ -1,4 +1,4 @@
-"""Filters pushed down: what is taken excludes exactly what SQL says."""
+"""Pushed-down filters: accepted ones exclude exactly the rows that SQL excludes."""
 
 from __future__ import annotations
 

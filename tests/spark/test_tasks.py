@@ -1,4 +1,4 @@
-"""Planning of reads: what is left out before a byte is read, and how the rest is cut."""
+"""Planning of reads: what is skipped before a byte is read, and how the rest is split."""
 
 from __future__ import annotations
 

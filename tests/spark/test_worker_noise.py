@@ -1,4 +1,4 @@
-"""Workers whose reader has gone exit without a traceback; other errors are printed."""
+"""Workers whose reader has exited end without a traceback; other errors are printed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is replayed is what there was: every record, in order, at the pace that was asked for."""
+"""Replay sends exactly the original records, in order, at the requested pace."""
 
 from __future__ import annotations
 

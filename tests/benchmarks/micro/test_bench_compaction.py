@@ -1,4 +1,4 @@
-"""Logs of every kind are compacted, by Apache's cleaner too."""
+"""Logs of every kind are compacted, also by Apache's cleaner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""AlterReplicaLogDirs: which moves begin, and what the others are told."""
+"""AlterReplicaLogDirs: which moves begin, and the error codes of the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""BrokerHeartbeat: only the active controller knows who lives."""
+"""BrokerHeartbeat: only the active controller knows which brokers are alive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ControllerRegistration: what a controller tells of itself."""
+"""ControllerRegistration: what a controller reports about itself."""
 
 from __future__ import annotations
 

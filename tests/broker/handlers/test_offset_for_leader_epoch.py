@@ -1,4 +1,4 @@
-"""OffsetForLeaderEpoch: where epochs end, and who may not ask."""
+"""OffsetForLeaderEpoch: where epochs end, and which requests are rejected."""
 
 from __future__ import annotations
 

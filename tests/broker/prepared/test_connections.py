@@ -1,4 +1,4 @@
-"""What is prepared on a connection costs it neither memory, nor time, nor later chances."""
+"""Prepared requests cost a connection neither memory nor time, nor later preparations."""
 
 from __future__ import annotations
 

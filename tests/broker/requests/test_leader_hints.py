@@ -1,4 +1,4 @@
-"""Who leads a partition, as far as this node can tell a client."""
+"""The leader of a partition, as far as this node can report it to a client."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is refused as a whole, and what every partition is told then."""
+"""Requests that are rejected as a whole, and the error code of every partition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The worker that tells of every request; that it serves alike is what the worker's tests say."""
+"""The worker that logs every request; the worker's own tests check that it serves the same."""
 
 from __future__ import annotations
 

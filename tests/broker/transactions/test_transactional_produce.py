@@ -1,4 +1,4 @@
-"""Transactional batches through Produce: who may write them, and what readers see."""
+"""Transactional batches through Produce: which producers may write, and what readers see."""
 
 from __future__ import annotations
 

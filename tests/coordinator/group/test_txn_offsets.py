@@ -1,4 +1,4 @@
-"""Offsets that a transaction commits: who may, and when they show."""
+"""Offsets that a transaction commits: who may commit, and when they become visible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads that do not wait, and what a file system that cannot tell does."""
+"""Reads that do not wait, and file systems that cannot report what is cached."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Brokers tell in which log directories their replicas are."""
+"""Brokers report the log directories of their replicas."""
 
 from __future__ import annotations
 

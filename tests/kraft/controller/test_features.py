@@ -1,4 +1,4 @@
-"""UpdateFeatures: what may be raised and what is refused."""
+"""UpdateFeatures: which upgrades are allowed, and which are rejected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Elections: who leads when brokers come and go."""
+"""Elections: which replica leads as brokers come and go."""
 
 from __future__ import annotations
 

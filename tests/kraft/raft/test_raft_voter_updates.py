@@ -1,4 +1,4 @@
-"""Voters tell the leader where they listen."""
+"""Voters report their endpoints to the leader."""
 
 from __future__ import annotations
 

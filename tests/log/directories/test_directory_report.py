@@ -1,4 +1,4 @@
-"""What DescribeLogDirs is told."""
+"""The contents of DescribeLogDirs responses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Appending: what is refused, what is assigned, who is a duplicate; as leader and as follower."""
+"""Appending: rejected batches, assigned offsets, duplicates; as leader and as follower."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of bytes that recovery removes."""
+"""The messages about bytes that recovery removes."""
 
 from __future__ import annotations
 

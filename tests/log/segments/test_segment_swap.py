@@ -1,4 +1,4 @@
-"""segment_swap: crashes at every call of the disk, and results nobody wants."""
+"""segment_swap: crashes at every disk call, and results that are no longer needed."""
 
 from __future__ import annotations
 

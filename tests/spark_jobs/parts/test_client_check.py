@@ -1,4 +1,4 @@
-"""Settings that cannot work are told by name, before the work and within seconds."""
+"""Settings that cannot work are reported by name, before the work and within seconds."""
 
 from __future__ import annotations
 

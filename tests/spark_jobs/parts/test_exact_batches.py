@@ -1,4 +1,4 @@
-"""Batches at the edges of a range tell of the records in it alone."""
+"""Batches at the edges of a range describe only the records in it."""
 
 from __future__ import annotations
 

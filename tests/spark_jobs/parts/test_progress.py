@@ -1,4 +1,4 @@
-"""What a job tells while it runs."""
+"""The progress that a job reports while it runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What replicas cut, and who is elected, in whole clusters: tests/scenarios/cluster_*.txt.
+"""Truncation of replicas and elections in whole clusters: tests/scenarios/cluster_*.txt.
 
 Each script is played once more with the rule broken that it is about. Then another record is lost
 or kept, or a rule of the world (`replication_invariants.py`, `election_rules.py`) is violated.
