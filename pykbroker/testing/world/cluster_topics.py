@@ -48,11 +48,6 @@ CLUSTER_PROPERTIES = {
     "replica.fetch.wait.max.ms": "200",
     "replica.fetch.backoff.ms": "100",
     "replica.socket.timeout.ms": "1500",
-    # A peer that lost its power with a request in its socket answers nothing. As in Kafka, nodes try
-    # again when their own time is over: by default after 10 to 30 s, longer than the world waits.
-    "request.timeout.ms": "1500",
-    "socket.connection.setup.timeout.ms": "1500",
-    "socket.connection.setup.timeout.max.ms": "3000",
     "leader.imbalance.check.interval.seconds": "2",
     "offsets.topic.num.partitions": "2",
     "offsets.topic.replication.factor": "3",

@@ -141,6 +141,7 @@ class SeveralBrokers:
         )
         preparation.start()
         self._wait(lambda: preparation.is_done, "transactions are not prepared")
+        self._wait(self._flush_transactions, "a broker does not learn what it has to flush")
         if dice.one_in(2):
             self.transactions = Transactions(
                 self.world,
@@ -153,6 +154,15 @@ class SeveralBrokers:
         for topic in self.catalog.topics.values():
             for index, ledger in enumerate(topic.ledgers):
                 ledger.committed_end = _end_of(self.rules, topic.topic_id, index)
+
+    def _flush_transactions(self) -> bool:
+        topics = (TRANSACTIONAL_TOPIC, *INTERNAL)
+        return all(
+            partition.log.config.flush_messages == 1
+            for node in self.brokers
+            for key, partition in self._hosted_by(node)
+            if key.topic in topics
+        )
 
     def _latest_wall_ms(self) -> int:
         return max(node.machine.clock.latest_ms() for node in self.nodes)
@@ -186,10 +196,9 @@ class SeveralBrokers:
             self.transactions.add_clients(self.scale)
 
     def _partitions_of(self, *names: str) -> Iterator[TopicPartition]:
-        server = self.brokers[0].server
-        assert server is not None
+        image = self.newest_image()
         for name in names:
-            topic = server.image.topic(name)
+            topic = image.topic(name)
             for index in () if topic is None else topic.partitions:
                 yield TopicPartition(name, index)
 
@@ -247,13 +256,13 @@ class SeveralBrokers:
         self.elections.take(batch)
         for key, offset in self.power.losses().items():
             self._excuse(key, offset)
-        self.rules.image = max(self._images(), key=lambda image: image.offset)
+        self.rules.image = self.newest_image()
 
-    def _images(self) -> Iterator[MetadataImage]:
-        for node in self.nodes:
-            kraft = getattr(node.server, "kraft", None)
-            if kraft is not None:
-                yield kraft.image
+    def newest_image(self) -> MetadataImage:
+        """Return the metadata of the node that has read most of it."""
+        drivers = [getattr(node.server, "kraft", None) for node in self.nodes]
+        images: list[MetadataImage] = [each.image for each in drivers if each is not None]
+        return max(images, key=lambda image: image.offset)
 
     # ---------------------------------------------------------------- ends of processes
 

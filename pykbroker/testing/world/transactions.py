@@ -116,6 +116,8 @@ class Transactions:
     def node_is_up(self, node: Node) -> None:
         """Record that its logs are loaded: what may be lost is read from them from now on."""
         self._losses.pop(node.node_id, None)
+        if node.machine.clock.offset_us:  # perhaps set while the node was down
+            self.ledger.clock_jumped()
 
     def process_ended(self, node: Node, *, is_power: bool) -> None:
         """Record the state before the process is gone."""

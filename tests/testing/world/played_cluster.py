@@ -181,8 +181,7 @@ class PlayedCluster:
         assert self.world.run_until(is_there, self.world.now_us + LIMIT_US)
 
     def _show(self) -> None:
-        image = max(self.cluster._images(), key=lambda image: image.offset)
-        found = image.partition(TOPIC, 0)
+        found = self.cluster.newest_image().partition(TOPIC, 0)
         assert found is not None
         self.lines.append(
             f"leader {found.leader} in epoch {found.leader_epoch}, in sync {_ids(found.isr)}, "

@@ -22,6 +22,10 @@ REQUEST_TIMEOUT_MS = 2_000
 SETUP_TIMEOUT_MS = 2_500
 GRACE_US = 4_000_000
 """After the last fault requests, retries and connections of before may still fail for so long."""
+PATIENCE_US = 45_000_000
+"""After that nothing may hang any more. A node that lost its power with a request in its socket
+answers nothing: others ask again when request.timeout.ms is over, or the time to set a connection
+up, which is 30 s."""
 
 # What a client of Kafka retries after: the node is going, coming, or busy.
 RETRIABLE = frozenset(

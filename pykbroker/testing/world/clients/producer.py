@@ -22,7 +22,7 @@ from pykbroker.protocol.messages.produce_request import (
 )
 from pykbroker.protocol.record_batch import build_batch
 from pykbroker.testing.world.catalog import Catalog, TopicPromise
-from pykbroker.testing.world.clients.client import GRACE_US, RETRIABLE
+from pykbroker.testing.world.clients.client import GRACE_US, PATIENCE_US, RETRIABLE
 from pykbroker.testing.world.clients.routed_client import RoutedClient
 from pykbroker.testing.world.ledger import ID_HEADER, Attempt, PartitionLedger
 from pykbroker.testing.world.world import World
@@ -209,7 +209,7 @@ class ProducerClient(RoutedClient):
 
         The order of the unanswered ones stays: later ones are only sent behind earlier ones.
         """
-        is_calm_before = self.world.is_calm(GRACE_US)
+        is_calm_before = self.world.is_calm(PATIENCE_US)
         for _ in range(TRIES):
             if all(batch.is_answered for batch in batches):
                 return

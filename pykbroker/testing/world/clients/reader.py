@@ -165,10 +165,7 @@ class ReaderClient(RoutedClient):
             self.forget_leaders()
             await self.pause(20, 200)
             return
-        if self._catalog.power_failures != failures_before:
-            session.begin()
-            return
-        await self._take(session, response)
+        await self._take(session, response, failures_before)
         await self.pause(0, 60)
 
     # ---------------------------------------------------------------- requests
@@ -213,7 +210,11 @@ class ReaderClient(RoutedClient):
 
     # ---------------------------------------------------------------- responses
 
-    async def _take(self, session: Session, response: Any) -> None:
+    async def _take(self, session: Session, response: Any, failures_before: int) -> None:
+        """Take the answer, unless a power failure since the request may have taken it back."""
+        if self._catalog.power_failures != failures_before:
+            session.begin()
+            return
         code = response.error_code
         if code in SESSION_LOST:
             self.note(f"session {session.id} is lost: {code}")
@@ -226,6 +227,9 @@ class ReaderClient(RoutedClient):
             session.epoch = session.epoch + 1 if response.session_id else 0
         for topic in response.responses:
             for answer in topic.partitions:
+                if self._catalog.power_failures != failures_before:  # while another was taken
+                    session.begin()
+                    return
                 await self._take_partition(self._find(topic, answer.partition_index), answer)
         if self._has_sessions and self.dice.one_in(30) and not self.world.is_calm():
             session.begin()

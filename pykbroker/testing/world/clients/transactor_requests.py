@@ -38,7 +38,7 @@ from pykbroker.protocol.messages.txn_offset_commit_request import (
 )
 from pykbroker.protocol.record_batch import build_batch
 from pykbroker.testing.world.catalog import Catalog, TopicPromise
-from pykbroker.testing.world.clients.client import GRACE_US, RETRIABLE
+from pykbroker.testing.world.clients.client import PATIENCE_US, RETRIABLE
 from pykbroker.testing.world.clients.offset_requests import fetched_offset, offset_fetch
 from pykbroker.testing.world.clients.routed_client import GROUP, TRANSACTION
 from pykbroker.testing.world.clients.transactional_client import TransactionalClient
@@ -159,7 +159,7 @@ class TransactorRequests(TransactionalClient):
         await self.pause(10, 200)
 
     def _give_up(self, what: str) -> None:
-        if self.world.is_calm(GRACE_US) and not self.ledger.may_hang:
+        if self.world.is_calm(PATIENCE_US) and not self.ledger.may_hang:
             raise self.violated(f"{what} is not done although nothing fails any more")
         raise Vanished(f"{what} has no answer")
 

@@ -8,7 +8,6 @@ from pykbroker.testing.world.mutants.mutant import (
     CLUSTER,
     Mutant,
     Patch,
-    doing_nothing,
     instead,
     returning,
 )
@@ -21,13 +20,6 @@ def _log_end(original: Any, current: int, leader_end_offset: int, *more: Any) ->
 def _written_is_enough(original: Any, partition: Any, required_offset: int) -> Any:
     answer = original(partition, required_offset)
     return 0 if answer is None else answer
-
-
-def _one_is_enough(
-    original: Any, current: int, end: int, isr: Any, followers: Any, min_isr: int, *more: Any
-) -> int:
-    moved: int = original(current, end, isr, followers, 1, *more)
-    return moved
 
 
 def _with_too_few(
@@ -121,13 +113,6 @@ REPLICATION_MUTANTS = (
         life=CLUSTER,
     ),
     Mutant(
-        "committed-with-too-few",
-        "the high watermark stands still below min.insync.replicas",
-        (Patch("replication.partition:leader_high_watermark", instead(_one_is_enough)),),
-        life=CLUSTER,
-        seed=3,
-    ),
-    Mutant(
         "taken-with-too-few",
         "acks=all is refused before the append when too few are in sync",
         (
@@ -148,7 +133,7 @@ REPLICATION_MUTANTS = (
         "a replica comes in when it has all that is committed",
         (Patch("replication.partition:Partition._may_join", instead(_behind_the_epoch)),),
         life=CLUSTER,
-        seed=21,
+        seed=3,
     ),
     Mutant(
         "followers-know-no-producers",
@@ -156,13 +141,6 @@ REPLICATION_MUTANTS = (
         (Patch("log.partition.log_appender:LogAppender._queue_replicated", instead(_no_producer)),),
         life=CLUSTER,
         seed=2,
-    ),
-    Mutant(
-        "cut-off-producers-stay",
-        "what a follower cuts off takes its producers and transactions with it",
-        (Patch("log.partition.partition_log:rebuild_producer_state", doing_nothing),),
-        life=CLUSTER,
-        seed=3,
     ),
     Mutant(
         "committed-at-the-start",
