@@ -12,7 +12,7 @@ from pykbroker.spark.option_names import CANONICAL
 from tests.offline.samples import partition_directory, simple_batches, write_segment
 
 PAGE = Path(__file__).parents[2] / "docs" / "analytics.md"
-SPARK = PAGE.read_text("utf-8").partition("\n## Spark\n")[2]
+SPARK = PAGE.read_text("utf-8").partition("\n## Spark\n")[2].partition("\n## ")[0]
 EXAMPLES = re.findall(r"^```python\n(.*?)^```$", SPARK, re.MULTILINE | re.DOTALL)
 
 

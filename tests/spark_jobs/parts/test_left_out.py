@@ -52,7 +52,7 @@ def test_it_is_counted(
     assert (summary["records"], summary["corrupt_batches"]) == (90, 1)
     (row,) = pq.read_table(out / "left_out.parquet").to_pylist()
     assert (row["position"], row["record_count"]) == (position, 10)
-    assert f"left out 1 corrupt batches ({row['size_bytes']} bytes)" in capsys.readouterr().err
+    assert f"left out 1 corrupt batch ({row['size_bytes']} bytes)" in capsys.readouterr().err
     again = run(spark, out, "--path", place, "--mode", mode, "--option", "endingOffsets=latest")
     assert again["corrupt_batches"] == 1
 
@@ -92,7 +92,7 @@ def test_they_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert job.run_and_write(MagicMock(), job.parse(words)) == 0
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert (summary["corrupt_batches"], summary["corrupt_bytes"]) == (400, 9000)
-    told = "test_left_out: left out 400 corrupt batches (9000 bytes): 1 of them in table left_out\n"
+    told = "test_left_out: left out 400 corrupt batches (9,000 bytes): 1 of them in table left_out\n"
     assert capsys.readouterr().err == told
 
 
