@@ -65,18 +65,24 @@ class ClusterNodes:
                 node.kill()
 
     async def _become_ready(self) -> bool:
-        """Return False if a node failed, or a signal came, before all were ready."""
-        ready = asyncio.gather(*(node.ready() for node in self._nodes))
-        await _first(ready, self._signalled, *self._ends)
-        if ready.done():
-            for node, is_ready in zip(self._nodes, ready.result(), strict=True):
-                if not is_ready:
-                    await node.ended()  # it has closed its output, and is about to exit
-        ended = [node for node in self._nodes if not node.is_running]
-        for node in ended:
+        """Return False if a node failed, or a signal came, before all were ready.
+
+        A node that was ready and has ended since is for `_watch` to report.
+        """
+        starts = {node: asyncio.ensure_future(node.ready()) for node in self._nodes}
+        ready = asyncio.gather(*starts.values())
+        failed: list[NodeProcess] = []
+        while not (ready.done() or failed or self._signalled.done()):
+            await _first(ready, self._signalled, *(end for end in self._ends if not end.done()))
+            for node, start in starts.items():
+                # A node that has ended has closed its output, and the reverse.
+                if (not node.is_running or start.done()) and not await start:
+                    await node.ended()
+                    failed.append(node)
+        for node in failed:
             if not self._signalled.done():
                 self._report(f"node {node.id} did not start: it {node.ending()}")
-        return ready.done() and not ended and not self._signalled.done()
+        return ready.done() and not failed and not self._signalled.done()
 
     async def _watch(self) -> None:
         """Wait until a signal comes or no node is left."""

@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Final
 
 _PR_SET_PDEATHSIG: Final = 1
@@ -80,8 +81,11 @@ class NodeProcess:
         self._send(signal.SIGKILL)
 
     def _send(self, number: signal.Signals) -> None:
+        # Not by Process.send_signal: it reaps a process that has just ended, and asyncio, which
+        # then finds nothing to wait for, reports exit code 255.
         if self._process is not None and self.is_running:
-            self._process.send_signal(number)
+            with suppress(ProcessLookupError):
+                os.kill(self._process.pid, number)
 
     def ending(self) -> str:
         """Return how it ended, in words: the exit code or signal, and the last line of its log."""

@@ -57,7 +57,7 @@ def test_aggregate_reads_the_columns_that_it_groups_by(
     spark: Any, logs: Path, option: dict[str, object]
 ) -> None:
     (name,) = option
-    with pytest.raises(OptionError, match=f"option {name}: is not for aggregate"):
+    with pytest.raises(OptionError, match=f"option {name}: cannot be used with aggregate"):
         aggregate(spark, {"path": logs, **option})
 
 

@@ -92,7 +92,9 @@ def test_they_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert job.run_and_write(MagicMock(), job.parse(words)) == 0
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert (summary["corrupt_batches"], summary["corrupt_bytes"]) == (400, 9000)
-    told = "test_left_out: left out 400 corrupt batches (9,000 bytes): 1 of them in table left_out\n"
+    told = (
+        "test_left_out: left out 400 corrupt batches (9,000 bytes): 1 of them in table left_out\n"
+    )
     assert capsys.readouterr().err == told
 
 
