@@ -96,8 +96,12 @@ def test_a_paused_leader_is_replaced_and_follows_when_it_wakes(cluster: Cluster)
 def test_topics_have_a_replica_on_each_of_three_nodes() -> None:
     with Cluster(3) as three:
         three.nodes[0].create_topics({"kept": 1})
-        topics = admin(three.bootstrap_servers).list_topics("kept", timeout=60).topics
-        assert sorted(topics["kept"].partitions[0].replicas) == [1, 2, 3]
+        client = admin(three.bootstrap_servers)
+        until = time.monotonic() + PATIENCE_SECONDS
+        while not (partitions := client.list_topics("kept", timeout=60).topics["kept"].partitions):
+            assert time.monotonic() < until  # some node has not heard of it yet
+            time.sleep(0.05)
+        assert sorted(partitions[0].replicas) == [1, 2, 3]
 
 
 def test_more_controllers_than_nodes_are_refused() -> None:
