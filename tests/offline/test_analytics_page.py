@@ -1,4 +1,4 @@
-"""The examples of docs/analytics.md run as they stand (those before the part on Spark)."""
+"""The examples of docs/analytics.md run as they stand (those outside the part on Spark)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from tests.offline.samples import partition_directory, simple_batches, write_seg
 from tests.offline.test_internal_topics import write
 
 PAGE = Path(__file__).parents[2] / "docs" / "analytics.md"
-OFFLINE = PAGE.read_text("utf-8").partition("\n## Spark")[0]
+BEFORE, _, REST = PAGE.read_text("utf-8").partition("\n## Spark\n")
+OFFLINE = BEFORE + REST[REST.index("\n## ") :]
 EXAMPLES = re.findall(r"^```python\n(.*?)^```$", OFFLINE, re.MULTILINE | re.DOTALL)
 
 
