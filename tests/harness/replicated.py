@@ -28,8 +28,15 @@ def wait_until(holds: Callable[[], bool], what: str) -> None:
 
 
 def partitions(servers: str, topic: str) -> dict[int, Any]:
+    """Of a topic that exists, although the node that is asked may not have heard of it yet."""
     producer = Producer({"bootstrap.servers": servers})
-    found: dict[int, Any] = producer.list_topics(topic, timeout=30).topics[topic].partitions
+    found: dict[int, Any] = {}
+
+    def is_known() -> bool:
+        found.update(producer.list_topics(topic, timeout=30).topics[topic].partitions)
+        return bool(found)
+
+    wait_until(is_known, f"partitions of {topic}")
     return found
 
 
