@@ -10,6 +10,7 @@ import pytest
 from pykbroker.coordinator import loading_driver
 from pykbroker.coordinator.group.shard import GroupShard
 from pykbroker.coordinator.hosted_shard import HostState
+from pykbroker.environment import slices
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.messages.join_group_request import (
     JoinGroupRequest,
@@ -22,6 +23,11 @@ from pykbroker.protocol.messages.sync_group_request import (
 from pykbroker.types import TopicPartition
 from tests.coordinator.group_world import GroupWorld
 from tests.coordinator.test_long_turns_driver import ALL, SlicedWorld, long_commit, state, turns
+
+
+@pytest.fixture(autouse=True)
+def _short_lists_breathe(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slices, "FEW", 0)
 
 
 def run_until_busy(world: SlicedWorld) -> None:
