@@ -167,7 +167,7 @@ class Session:
         self._outcome: Any = None
         for number in range(topic.partitions):
             self._plan.add(Followed((topic.id, number), 0, 0, -1, 0))
-        for _ in range(4):  # until the session is made, and all is told
+        for _ in range(4):  # creates the session and reports every partition
             self.ask()
             self.expire()
             self.take()

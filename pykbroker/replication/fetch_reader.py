@@ -73,7 +73,7 @@ def read_all_partitions(
     min_one_batch = True
     followed_at_end = skip_unchanged and params.replica_id >= 0 and not manager.is_stale(params)
     if params.selector is not None or params.replica_id >= 0:
-        skip_unchanged = False  # who may go elsewhere is told so again; followers make progress
+        skip_unchanged = False  # repeat the preferred replica; note followers
     missing: list[Callable[[], None]] = []
     for asked in paced_if(wanted, breathe):
         partition: Partition | int | None = asked.partition

@@ -146,7 +146,7 @@ class FollowerProgress:
             self.last_caught_up_ms = max(self.last_caught_up_ms, session.last_fetch_ms)
 
     def changed(self) -> None:
-        """There is something that the follower must be told with the next answer."""
+        """Have the next response report a change to the follower."""
         if self.session is not None:
             self.settle()
             self.session.touch(self.asked)

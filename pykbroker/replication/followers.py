@@ -1,7 +1,7 @@
 """The followers of a partition that this node leads, by replica id.
 
 In:  `track` (another assignment), `start_epoch`; `wake`, `touch` (what their sessions must tell).
-Invariants: a follower that is no replica any more is in nobody's session.
+Invariants: a broker that is no longer a replica is in no fetch session for this partition.
 """
 
 from __future__ import annotations

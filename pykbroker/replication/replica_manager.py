@@ -446,7 +446,7 @@ class ReplicaManager:
         self.watchers.on_committed((partition,))
 
     def _on_log_start(self, log: PartitionLog) -> None:
-        """Followers have to be told where the log starts now."""
+        """Report the new log start offset to followers."""
         partition = self.find(*log.topic_partition)
         if partition is not None and partition.log is log:
             partition.followers.touch()

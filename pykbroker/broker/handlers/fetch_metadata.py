@@ -1,7 +1,7 @@
 """Fetch (1) on a controller listener: replicas of the quorum fetch the metadata log.
 
 Behaviour: only the leader answers with records; a replica whose log is not a prefix of the leader's
-is told where to truncate it, and one that is too far behind which snapshot to fetch. With nothing
+learns where to truncate it, and one that is too far behind, which snapshot to fetch. With nothing
 new the answer waits up to `max_wait_ms`, or until more is committed than the replica knows (v18,
 KIP-1166). No sessions. The rules are in `kraft/raft/raft_service.py`.
 Versions: 4-18; topic ids from 13.

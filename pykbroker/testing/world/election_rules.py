@@ -94,7 +94,7 @@ class ElectionRules:
         self.eligible_elected = 0
         """How often an eligible replica became leader while none was in sync."""
         self.last_known_elected = 0
-        """How often nobody else was left."""
+        """How often no other replica could be elected."""
 
     def crashed(self, broker_id: int, broker_epoch: int) -> None:
         """Record that a process of a broker has ended without a clean shutdown."""
@@ -123,9 +123,9 @@ class ElectionRules:
     def _check(self, key: PartitionKey, standing: Standing) -> None:
         replicas = set(standing.replicas)
         if not standing.in_sync | standing.eligible <= replicas:
-            raise self._violated(key, "somebody is in sync or eligible without a replica")
+            raise self._violated(key, "a broker without a replica is in sync or eligible")
         if standing.in_sync & standing.eligible:
-            raise self._violated(key, "somebody is both in sync and eligible")
+            raise self._violated(key, "a replica is both in sync and eligible")
         if standing.leader != NOBODY and standing.leader not in standing.in_sync:
             raise self._violated(key, "its leader is not in sync")
         out = [each for each in standing.in_sync if not self._is_in_service(each)]

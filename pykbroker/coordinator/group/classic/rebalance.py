@@ -116,7 +116,7 @@ def rebalance_or_complete(step: Step, group: ClassicGroup, reason: str) -> None:
 
 
 def prepare(step: Step, group: ClassicGroup, reason: str) -> None:
-    """Start a rebalance. Members that wait for an assignment are told to rejoin.
+    """Start a rebalance. Members that wait for an assignment must rejoin.
 
     `reason` is logged, because operators often ask why a group rebalances.
     """
