@@ -10,8 +10,11 @@ from pathlib import Path
 import pytest
 
 from pykbroker.cli.main import main
+from pykbroker.protocol.messages.describe_log_dirs_request import DescribeLogDirsRequest
 from tests.harness import apache
 from tests.harness.apache import ApacheBroker
+from tests.harness.raw_client import RawClient
+from tests.harness.waiting import wait_for
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +23,15 @@ def node() -> Iterator[ApacheBroker]:
     with ApacheBroker(features=()) as running:
         at = ("--bootstrap-server", running.bootstrap_servers)
         assert main(["topics", *at, "--create", "--topic", "a", "--partitions", "2"]) == 0
+        wait_for(lambda: _has_replicas(running, 2), "the replicas")
         yield running
+
+
+def _has_replicas(node: ApacheBroker, count: int) -> bool:
+    """Whether the broker has made them, which it does after the answer to CreateTopics."""
+    with RawClient(node.bootstrap_servers) as client:
+        answer = client.ask("DescribeLogDirs", 4, DescribeLogDirsRequest(topics=None))
+    return sum(len(topic.partitions) for d in answer.results for topic in d.topics) == count
 
 
 @pytest.fixture

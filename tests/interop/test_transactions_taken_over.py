@@ -65,6 +65,7 @@ def life(directory: Path, first: str, second: str, version: int, ending: str) ->
             node.start()
             play = Play(node.bootstrap_servers, version)
             part(play, made)
+            assert kind == "apache" or not play.skipped
             node.stop() if ending == "stopped" else node.kill()
             play.client.close()
             heard += play.heard

@@ -50,6 +50,7 @@ class Play:
         self.produce_versions = range(3, 14 if says_all else 12)
         self.client = RawClient(bootstrap_servers)
         self.heard: list[tuple[str, Any]] = []
+        self.skipped: list[str] = []  # transactional ids whose markers a coordinator never wrote
         self.part = ""
         self.ids: dict[str, bytes] = {}
         self._names: dict[int, str] = {-1: "none"}
@@ -121,6 +122,19 @@ class Play:
         request = DescribeTransactionsRequest(transactional_ids=[transactional_id])
         (found,) = self.client.ask("DescribeTransactions", 0, request).transaction_states
         return "" if found.error_code == NOT_FOUND else str(found.transaction_state)
+
+    def is_open(self, topic: str, partition: int) -> bool:
+        """Whether a transaction is open there: the last stable offset is not the high watermark."""
+        stable, high = (self._end(topic, partition, isolation) for isolation in (1, 0))
+        return stable < high
+
+    def _end(self, topic: str, partition: int, isolation: int) -> int:
+        asked = ListOffsetsPartition(partition_index=partition, timestamp=-1)
+        of_topic = ListOffsetsTopic(name=topic, partitions=[asked])
+        request = ListOffsetsRequest(replica_id=-1, isolation_level=isolation, topics=[of_topic])
+        (found,) = self.client.ask("ListOffsets", 7, request).topics[0].partitions
+        assert found.error_code == 0
+        return int(found.offset)
 
     def settle(self, transactional_id: str) -> None:
         """Wait until the markers of an ending transaction are written."""

@@ -8,6 +8,7 @@ What each answers is the transcript, as in transaction_script.
 from __future__ import annotations
 
 from pykbroker.protocol.messages import list_transactions_request
+from pykbroker.protocol.messages.write_txn_markers_request import WriteTxnMarkersRequest
 from tests.interop.transaction_ends import describe, describe_producers
 from tests.interop.transaction_markers import mark, marker
 from tests.interop.transaction_partitions import fetch
@@ -81,6 +82,7 @@ def arrive(play: Play, made: Producers) -> None:
     play.join()
     for name in (*DECIDED, "is overdue"):
         play.settle(name)
+    _complete(play, made)
     names = (*NAMES, "is overdue")
     describe(play, *names)
     play.ask("all", "ListTransactions", 1, list_transactions_request.ListTransactionsRequest())
@@ -93,6 +95,20 @@ def arrive(play: Play, made: Producers) -> None:
     made["is given up"].begin(1)
     describe(play, *names)
     _read(play)
+
+
+def _complete(play: Play, made: Producers) -> None:
+    """Write the markers that a coordinator skipped. Apache's does so when it loads a transaction
+    before the node has learnt who leads its partitions."""
+    for partition, (name, committed) in enumerate(DECIDED.items()):
+        if play.is_open("marked", partition):
+            play.skipped.append(name)
+            fields = {"coordinator_epoch": 100, "transaction_result": committed}
+            if play.transaction_version == 2:
+                fields["transaction_version"] = 2
+            missing = marker(made[name], ("marked", [partition]), **fields)
+            play.client.ask("WriteTxnMarkers", 2, WriteTxnMarkersRequest(markers=[missing]))
+            assert not play.is_open("marked", partition)
 
 
 def _end(play: Play, made: Producers) -> None:
