@@ -17,8 +17,10 @@ from pykbroker.environment.files import Buffer
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.log.partition.append_outcome import AppendOrigin, AppendOutcome
 from pykbroker.log.partition.append_queue import AppendQueue
+from pykbroker.log.partition.earlier_batches import with_earlier_batches
 from pykbroker.log.partition.local_log import LocalLog
 from pykbroker.log.partition.log_flusher import LogFlusher
+from pykbroker.log.producers.producer_entry import BatchMetadata
 from pykbroker.log.producers.producer_state import ProducerUpdate
 from pykbroker.log.producers.verification import VerificationGuard
 from pykbroker.log.segments.segment import placed
@@ -104,7 +106,7 @@ class LogAppender:
         if header.producer_id >= 0:
             try:
                 if origin == CLIENT:
-                    duplicate = self._producers.find_duplicate(header)
+                    duplicate = self._find_duplicate(header)
                     if duplicate is not None:
                         if self._local.log_end_offset >= self._flusher.due_offset:
                             self._flusher.flush()  # killed between its write and its sync
@@ -166,6 +168,17 @@ class LogAppender:
         place = (base_offset, base_offset + delta, max_timestamp, len(batch))
         self._queue.add(batch, place, update)
         return base_offset
+
+    def _find_duplicate(self, header: BatchHeader) -> BatchMetadata | None:
+        producers = self._producers
+        duplicate = producers.find_duplicate(header)
+        if duplicate is None and producers.restored:
+            entry = producers.take_restored(header)
+            if entry is not None:
+                entry = with_earlier_batches(self._local, entry)
+                producers.producers[entry.producer_id] = entry
+                duplicate = producers.find_duplicate(header)
+        return duplicate
 
     # -- checks beforehand ----------------------------------------------------------------------
 

@@ -6,8 +6,7 @@
               int64 first offset of the open transaction (-1 none)
 
 The file name is the offset up to which the log is covered, in twenty digits. Only the last batch of
-a producer is stored: after a clean restart only its duplicates are detected, as in Kafka. The
-recovery of a log that was not closed cleanly reads its last segment and restores five.
+a producer is stored; the log has the earlier ones (log/partition/earlier_batches.py).
 
 State   entries are immutable: an update is a new entry.
 Source  Kafka's ProducerSnapshot schema, ProducerStateManager.java, ProducerStateEntry.java.
@@ -26,6 +25,8 @@ _PREFIX = struct.Struct(">hI")
 _COUNT = struct.Struct(">i")
 _ENTRY = struct.Struct(">qhiqiqiq")
 _ENTRIES_AT = _PREFIX.size
+KNOWN_BATCHES = 5
+"""Batches of a producer whose repetition is recognised, as in Kafka."""
 
 
 class CorruptSnapshot(Exception):

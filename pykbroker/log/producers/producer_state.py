@@ -24,6 +24,7 @@ from collections.abc import Iterable
 
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.log.producers.producer_entry import (
+    KNOWN_BATCHES,
     BatchMetadata,
     CompletedTxn,
     CorruptSnapshot,
@@ -93,6 +94,7 @@ class ProducerStateManager:
         "partition",
         "producer_id_expiration_ms",
         "producers",
+        "restored",
         "verifications",
     )
 
@@ -102,6 +104,8 @@ class ProducerStateManager:
         self.partition = partition
         self.producer_id_expiration_ms = producer_id_expiration_ms
         self.producers: dict[int, ProducerStateEntry] = {}
+        self.restored: set[int] = set()
+        """Producers of which a snapshot told the last batch only."""
         self.verifications = Verifications()
         self.map_end_offset = 0
         self.last_snapshot_offset = 0
@@ -123,6 +127,21 @@ class ProducerStateManager:
             if batch.last_sequence == last and batch.first_sequence == first:
                 return batch
         return None
+
+    def take_restored(self, header: BatchHeader) -> ProducerStateEntry | None:
+        """Return the state of the batch's producer if the batch may repeat one that the state
+        lacks, because a snapshot told the last one only. That is then no longer said of it.
+        """
+        entry = self.producers.get(header.producer_id)
+        if (
+            entry is None
+            or header.producer_id not in self.restored
+            or header.producer_epoch != entry.producer_epoch
+            or header.base_sequence == increment_sequence(entry.last_sequence, 1)
+        ):
+            return None
+        self.restored.remove(header.producer_id)
+        return entry if 0 < len(entry.batches) < KNOWN_BATCHES else None
 
     def prepare(
         self,
@@ -174,7 +193,7 @@ class ProducerStateManager:
             or self.verifications.entries
         ):
             return None
-        batches = entry.batches[-4:]
+        batches = entry.batches[1 - KNOWN_BATCHES :]
         last_sequence = increment_sequence(sequence, offset_delta)
         batches.append(BatchMetadata(last_sequence, last_offset, offset_delta, max_timestamp))
         updated = ProducerStateEntry(
@@ -205,7 +224,7 @@ class ProducerStateManager:
                 self._check_sequence(header, entry, base_offset)
             current_txn = entry.current_txn_first_offset
             coordinator_epoch = entry.coordinator_epoch
-            batches = entry.batches[-4:] if epoch == entry.producer_epoch else []
+            batches = entry.batches[1 - KNOWN_BATCHES :] if epoch == entry.producer_epoch else []
         else:
             current_txn = -1
             coordinator_epoch = -1
@@ -444,6 +463,7 @@ class ProducerStateManager:
     def clear(self, map_end_offset: int) -> None:
         """Reset the state to that of a log without producers that ends at `map_end_offset`."""
         self.producers.clear()
+        self.restored.clear()
         self._ongoing.clear()
         self._unreplicated.clear()
         self.map_end_offset = map_end_offset
@@ -459,6 +479,7 @@ class ProducerStateManager:
         self.clear(offset)
         for entry in entries:
             self.producers[entry.producer_id] = entry
+            self.restored.add(entry.producer_id)
             if entry.current_txn_first_offset >= 0:
                 self._ongoing[entry.current_txn_first_offset] = entry.producer_id
         self._ongoing = dict(sorted(self._ongoing.items()))

@@ -284,9 +284,6 @@ class LogLoader:
         cut = recover_segment(segment, snapshots, self.epochs, limit, cuts=cuts)
         # The next segment starts from here instead of scanning this one again.
         snapshots.take()
-        # If this is the end of the log, the log keeps this state: a snapshot holds only the last
-        # batch of each producer, but a client may repeat any of the last five.
-        self.snapshots.manager = snapshots.manager
         return cut
 
     def recover_unflushed(self) -> None:

@@ -76,8 +76,6 @@ class Catalog:
 
     def __init__(self) -> None:
         self.topics: dict[str, TopicPromise] = {}
-        self.process_ends = 0
-        """How often a node has ended."""
         self.power_failures = 0
         """An answer to a request of before tells nothing about what is promised now."""
         self._producer_ids: set[tuple[int, int]] = set()

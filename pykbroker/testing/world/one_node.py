@@ -274,7 +274,6 @@ class OneNode:
         """Determine, before the process is gone, what its logs must bring back."""
         server = node.server
         assert server is not None
-        self.catalog.process_ends += 1
         logs = {(topic.name, index): log for topic, index, log in self._logs(server)}
         for topic in self.catalog.topics.values():
             for index, ledger in enumerate(topic.ledgers):

@@ -267,7 +267,6 @@ class SeveralBrokers:
     # ---------------------------------------------------------------- ends of processes
 
     def _ended(self, node: Node, is_power: bool) -> None:
-        self.catalog.process_ends += 1
         self.group.process_ended()
         if node.server is not None and not node.was_asked_to_stop:
             kraft = getattr(node.server, "kraft", None)

@@ -55,7 +55,6 @@ class Batch:
     attempts: list[Attempt]
     payload: bytes
     least_version: int
-    process_ends: int
     is_pipelined: bool = False
     """Another batch of its partition was sent behind it."""
     is_answered: bool = False
@@ -146,8 +145,7 @@ class ProducerClient(RoutedClient):
         codec = self.dice.choice(CODECS)
         payload = self._encode(topic, index, attempts, codec)
         least_version = FIRST_WITH_ZSTD if codec == ZSTD else 0
-        ends = self._catalog.process_ends
-        return Batch(ledger, topic, index, attempts, payload, least_version, ends)
+        return Batch(ledger, topic, index, attempts, payload, least_version)
 
     def _make_attempt(self, topic: TopicPromise) -> Attempt:
         self._number += 1
@@ -165,13 +163,13 @@ class ProducerClient(RoutedClient):
             is_once=self._is_idempotent,
         )
 
-    def _is_unknown_after_start(self, batch: Batch) -> bool:
-        """Only the last batch of a producer survives a start: snapshots have no earlier ones. So
-        a batch that was sent together with later ones may be there, and be refused all the same.
-        A follower that cuts its log reads its snapshots, too.
+    def _may_be_forgotten(self, batch: Batch) -> bool:
+        """Only the last batch of a producer is in its snapshots. A batch that was sent together
+        with later ones is recognised as long as the log still has it.
         """
-        has_restarted = batch.process_ends != self._catalog.process_ends
-        return batch.is_pipelined and (has_restarted or not self.knows_one_node)
+        rules = batch.topic.rules
+        is_deletable = rules.is_compacted or rules.retention_ms >= 0 or batch.ledger.deleted_before
+        return batch.is_pipelined and bool(is_deletable)
 
     def _stream(self) -> str:
         """Records of one stream keep their order: a late batch of an old producer id may come
@@ -292,7 +290,7 @@ class ProducerClient(RoutedClient):
             self.note(f"{name} waits for an earlier batch")
         elif code in BEGIN_ANEW and self._is_idempotent:
             self.note(f"{name} begins anew: {code}")
-            if not (batch.topic.may_lose or self._is_unknown_after_start(batch)):
+            if not (batch.topic.may_lose or self._may_be_forgotten(batch)):
                 raise self.violated(f"{name}: the node forgot this producer: {code}")
             self._identity = None
         elif code not in RETRIABLE:

@@ -1,0 +1,89 @@
+"""Reads from the log the earlier batches of a producer whose state comes from a snapshot.
+
+A snapshot holds the last batch of each producer, but a client may repeat any of its last five. If
+an earlier one is refused as out of order, as Kafka does, clients begin a new epoch and store it a
+second time.
+
+In: a producer's state and its log. Out: the state with up to five batches.
+Invariant: no more than MOST_HEADERS headers are read, because this happens on the event loop.
+"""
+
+from __future__ import annotations
+
+import contextlib
+
+from pykbroker.errors import KafkaError
+from pykbroker.log.partition.local_log import LocalLog
+from pykbroker.log.producers.producer_entry import (
+    KNOWN_BATCHES,
+    BatchMetadata,
+    ProducerStateEntry,
+)
+from pykbroker.protocol.record_batch import CONTROL_BIT, BatchHeader
+
+MOST_HEADERS = 5_000
+FIRST_WINDOW = 500
+"""In offsets; each earlier window is four times as long."""
+
+
+def with_earlier_batches(local: LocalLog, entry: ProducerStateEntry) -> ProducerStateEntry:
+    """Return the state with those of its last five batches that the log still has.
+
+    The producer has a batch. What damage hides stays unknown. Raises LogDirFailure.
+    """
+    batches = entry.batches
+    end = batches[0].first_offset
+    window = FIRST_WINDOW
+    headers_left = MOST_HEADERS
+    with contextlib.suppress(KafkaError):
+        while end > local.log_start_offset and len(batches) < KNOWN_BATCHES:
+            start = max(local.log_start_offset, end - window)
+            headers = local.guarded("reading", _headers, local, start, end, headers_left)
+            headers_left -= len(headers)
+            if headers_left <= 0:
+                break
+            found, is_whole = _batches_of(entry, headers)
+            batches = [*found, *batches][-KNOWN_BATCHES:]
+            if not is_whole:
+                break
+            end = min(start, headers[0].base_offset) if headers else start
+            window *= 4
+    return ProducerStateEntry(
+        entry.producer_id,
+        entry.producer_epoch,
+        entry.coordinator_epoch,
+        entry.last_timestamp,
+        entry.current_txn_first_offset,
+        batches,
+    )
+
+
+def _headers(local: LocalLog, start: int, end: int, most: int) -> list[BatchHeader]:
+    """Return the headers of the batches that have offsets of [start, end), up to `most`."""
+    headers: list[BatchHeader] = []
+    for segment in local.segments.within(start, end):
+        position = segment.translate(start)
+        if position is None:
+            continue
+        for _, header in segment.headers_from(position):
+            if header.base_offset >= end or len(headers) == most:
+                return headers
+            headers.append(header)
+    return headers
+
+
+def _batches_of(
+    entry: ProducerStateEntry, headers: list[BatchHeader]
+) -> tuple[list[BatchMetadata], bool]:
+    """Return the producer's batches in its epoch, and whether earlier ones may be in that, too."""
+    found: list[BatchMetadata] = []
+    for header in reversed(headers):
+        if header.producer_id != entry.producer_id or header.attributes & CONTROL_BIT:
+            continue
+        if header.producer_epoch != entry.producer_epoch:
+            return found[::-1], False
+        delta = header.last_offset_delta
+        found.append(
+            BatchMetadata(header.last_sequence, header.last_offset, delta, header.max_timestamp)
+        )
+    return found[::-1], True
