@@ -17,10 +17,16 @@ def parser_for(module: str, documentation: str) -> argparse.ArgumentParser:
 def add_effort(parser: argparse.ArgumentParser, rounds: int) -> None:
     """Add `--rounds` and `--scale`: how often, and how much of, a row's work is done."""
     parser.add_argument(
-        "--rounds", type=count, default=rounds, help="rounds of every row (default %(default)s)"
+        "--rounds",
+        type=count,
+        default=rounds,
+        help="number of rounds of each row (default %(default)s)",
     )
     parser.add_argument(
-        "--scale", type=amount, default=1.0, help="part of the work of a round: 0.01 is a look"
+        "--scale",
+        type=amount,
+        default=1.0,
+        help="fraction of the work of a round, such as 0.01 (default 1)",
     )
 
 

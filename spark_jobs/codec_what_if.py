@@ -1,17 +1,20 @@
-"""What other codecs and levels would make of the records: samples, encoded again.
+"""Estimate what other codecs and levels would save: samples are encoded again.
 
-Batches are taken over the whole topic (of each split as many as come to --most, or one of --every
-up to that), decompressed, and encoded with each codec and level (--codecs gzip:1,lz4:9,zstd:3).
---batch-bytes joins the records of neighbours to batches of that size first: what larger
-batches (linger.ms, batch.size) would save; samples are then runs of neighbours. (Where batches are
-larger already, the row is that of 0: as they are.) The row `stored` is what the samples take now,
-whatever their codecs.
+Batches are sampled from the whole topic and decompressed. The sample of a split ends at --most
+bytes; --every N takes one batch in N up to that limit. Each codec and level of --codecs (such as
+gzip:1,lz4:9,zstd:3) then encodes the samples.
 
-`stored_bytes` are those on disk: of each batch its header (61 bytes) and its records, compressed.
-`raw_bytes` are what the batches as they are would take without compression, headers too, in every
-row; `ratio` is raw_bytes / stored_bytes. So batches that are not compressed have ratio 1, and what
-larger batches save by fewer headers is in it. Speeds are of one core, of the records before
-compression; `mean_batch_bytes` is before compression, of the batches as they were joined.
+--batch-bytes joins neighbouring batches to the given sizes first, to show what larger batches
+(linger.ms, batch.size) would save; the samples are then runs of neighbouring batches. Where the
+stored batches are already larger than a size, its row equals the row of size 0: batches as they
+are. The row `stored` is what the samples take now, whatever their codecs.
+
+`stored_bytes` are bytes on disk: for each batch its header (61 bytes) and its compressed records.
+`raw_bytes` are what the stored batches would take without compression, headers included; the value
+is the same in every row. `ratio` is raw_bytes / stored_bytes: it is 1 for uncompressed batches, and
+includes what larger batches save by having fewer headers. Speeds are for one core and for the
+records before compression. `mean_batch_bytes` is the mean size of the joined batches before
+compression.
 """
 
 from __future__ import annotations
@@ -79,32 +82,32 @@ def arguments(parser: ArgumentParser) -> None:
         "--codecs",
         type=candidates,
         default=DEFAULT,
-        help="codecs, with a level behind a colon, with commas between",
+        help="codecs, comma separated; a level follows a colon",
     )
     parser.add_argument(
         "--every",
         type=positive,
-        help="one batch of N, in runs as long as --batch-bytes joins (default: all of a split, or "
-        "as many as come to --most)",
+        help="sample one batch in N, or one run in N with --batch-bytes (default: spread the "
+        "samples over each split, up to --most)",
     )
     parser.add_argument(
         "--most",
         type=positive,
         default=8 << 20,
-        help="bytes of samples of a split (default: 8 MiB)",
+        help="maximum bytes sampled from a split (default: 8 MiB)",
     )
     parser.add_argument(
         "--batch-bytes",
         type=sizes,
         default=str(_AS_IS),
-        help="sizes before compression, with commas between; 0: as they are",
+        help="batch sizes in bytes before compression, comma separated; 0: batches as they are",
     )
 
 
 def sizes(text: str) -> list[int]:
     """Parse `0,1000000` as numbers."""
     if not all(each.isdecimal() for each in text.split(",")):
-        raise ArgumentTypeError(f"{text!r} are no sizes in bytes")
+        raise ArgumentTypeError(f"{text!r} are not sizes in bytes")
     return list(dict.fromkeys(map(int, text.split(","))))
 
 
@@ -114,7 +117,7 @@ def candidates(text: str) -> list[Candidate]:
     for each in text.split(","):
         name, colon, level = each.strip().partition(":")
         if name not in CODEC_IDS or (colon and not re.fullmatch(r"-?\d+", level)):
-            raise ArgumentTypeError(f"{each!r} is none of {', '.join(CODEC_NAMES)} (:level)")
+            raise ArgumentTypeError(f"{each!r} is not one of {', '.join(CODEC_NAMES)} (:level)")
         codec = CODEC_IDS[name]
         number = int(level) if colon else None
         if number is not None:

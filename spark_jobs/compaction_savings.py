@@ -1,9 +1,9 @@
-"""What compaction would leave of the topics: the last record of each key of each partition.
+"""Compute what compaction would leave of topics: the last record of each key in each partition.
 
-`kept` are those that stay, tombstones (null values) among them; tombstones go too once they are
-older than delete.retention.ms. Records without a key cannot stay in a compacted topic. Bytes are
-those of keys and values; on a topic that is compacted already, this is what the cleaner has still
-to do.
+`kept` counts the records that stay, tombstones (null values) among them; a tombstone is deleted as
+well once it is older than delete.retention.ms. A compacted topic cannot hold records without a key.
+Bytes are those of keys and values. For a topic that is already compacted, the result is what the
+cleaner still has to do.
 """
 
 from __future__ import annotations

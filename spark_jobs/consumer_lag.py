@@ -1,13 +1,13 @@
-"""What consumer groups committed, and how far behind they were: the history of __consumer_offsets.
+"""Show what consumer groups committed and how far behind they were, from __consumer_offsets.
 
-`lag` has one row for each group and partition as it is now: committed offset, end of the log,
-lag. `history` has every commit that compaction has left, with the end of the log at that time as
-the timestamps of the batches tell it (null where they do not: producers may stamp records as they
-like). Commits that were deleted (tombstones) end a line; those of transactions count when these are
-committed. Records that cannot be decoded (of a version that is not known, say) are left out, and
-counted as `undecodable_records`, of whatever group and topic. --topics and --topic-pattern choose
-the topics that were consumed, --since and --until the commits, by the time at which they were
-written.
+`lag` has one row for each group and partition as it is now: committed offset, end of the log, lag.
+`history` has every commit that compaction has left, with the end of the log at that time. That end
+is derived from the timestamps of the batches; it is null where they do not allow it, because
+producers may set timestamps as they like. The deletion of a commit (a tombstone) ends a line in the
+picture. Commits of a transaction count once the transaction is committed. Records that cannot be
+decoded (for example of an unknown version) are skipped, and counted as `undecodable_records`
+whatever their group and topic. --topics and --topic-pattern select the topics that were consumed;
+--since and --until select commits by the time at which they were written.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ Growth = dict[Place, tuple[Integers, Integers]]
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--group", help="only this group (default: all)")
+    parser.add_argument("--group", help="show only this group (default: all)")
 
 
 def run(spark: Any, arguments: Namespace) -> Outcome:
@@ -166,7 +166,7 @@ def _check_pattern(spark: Any, arguments: Namespace, pattern: re.Pattern[str]) -
     _, topics = _every_name(spark, arguments)
     topics |= {each.topic for each in find_partitions(paths)}
     if not any(map(pattern.fullmatch, topics)):
-        told = f"no topic and no commits fit the pattern {arguments.topic_pattern!r}"
+        told = f"no topic and no commits match the pattern {arguments.topic_pattern!r}"
         raise UnknownTopic(f"{told} in {', '.join(paths)}; {_some(topics)}")
 
 

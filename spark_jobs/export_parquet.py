@@ -1,7 +1,8 @@
-"""Records as Parquet, written by the workers with pyarrow: rows never pass through the JVM.
+"""Export records as Parquet. The workers write it with pyarrow: no row passes through the JVM.
 
-Files appear whole in --to (a directory or URI), one a task, `_SUCCESS` last; read them back with
-spark.read.parquet or anything else. --columns chooses, by the names in docs/analytics.md.
+Each task writes one file to --to (a directory or URI). A file appears only when it is complete, and
+`_SUCCESS` appears last. spark.read.parquet and any other Parquet reader can read the files.
+--columns selects columns by their names in docs/analytics.md.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from spark_jobs.parts.wording import counted
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--to", required=True, help="directory or URI of the Parquet files")
     parser.add_argument(
-        "--columns", default="", help="with commas between (default: Kafka's seven)"
+        "--columns", default="", help="column names, comma separated (default: Kafka's seven)"
     )
     parser.add_argument(
         "--compression",

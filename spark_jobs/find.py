@@ -1,15 +1,17 @@
-"""Find records: by key, by offset, by time (--since, --until), by any expression of Spark SQL.
+"""Find records by key, by offset, by time (--since, --until) or by any Spark SQL expression.
 
     find.py --path logs --topics flights --key N14228
     find.py --path logs --topics flights --where "get_json_object(text, '$.carrier') = 'UA'"
 
---where sees the columns key, value, topic, partition, offset, timestamp, and key_text and text:
-key and value as UTF-8. Key, offsets, topic and time are pushed down: to directories, indexes and
-batches. --since and --until ask each record for its own time, wherever it stands (other jobs read
-from, and to, the first record of a time). --key 0x1f8b is bytes. The records found are the result,
-at most --limit of them: whichever Spark finds first, told on standard error if
-there are more. A time that no calendar has (microseconds taken for ms) stands in
-`timestamp_ms`; `timestamp` is null.
+--where can use the columns key, value, topic, partition, offset and timestamp, and key_text and
+text: key and value as UTF-8. Conditions on key, offsets, topic and time are pushed down to
+directories, indexes and batches. --since and --until test the timestamp of each record, wherever
+the record is stored; other jobs read from, and up to, the first record of a time. --key 0x1f8b
+specifies a key as bytes.
+
+The result holds at most --limit of the matching records: those that Spark finds first. If there are
+more, a line on standard error says so. A time that no calendar has (microseconds in a field for
+milliseconds) is only in `timestamp_ms`; `timestamp` is then null.
 """
 
 from __future__ import annotations
@@ -38,21 +40,23 @@ _LINES: Final = 20
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--key", type=as_bytes, help="text, or 0x and hexadecimal digits")
-    parser.add_argument("--where", help="a condition of Spark SQL")
     parser.add_argument(
-        "--offset", type=int, help="of the first record (default: from the start on)"
+        "--key", type=as_bytes, help="key to find: text, or 0x and hexadecimal digits"
     )
+    parser.add_argument("--where", help="Spark SQL condition")
+    parser.add_argument("--offset", type=int, help="first offset (default: the start of the log)")
     parser.add_argument(
-        "--end-offset", type=int, help="behind the last (default: --offset + 1, else the end)"
+        "--end-offset",
+        type=int,
+        help="end offset, exclusive (default: --offset + 1, else the end of the log)",
     )
-    parser.add_argument("--partition", type=int, help="of this number (default: all)")
-    parser.add_argument("--headers", action="store_true", help="headers too")
+    parser.add_argument("--partition", type=int, help="partition number (default: all)")
+    parser.add_argument("--headers", action="store_true", help="include record headers")
     parser.add_argument(
         "--limit",
         type=positive,
         default=1000,
-        help="at most so many records, any of those that fit",
+        help="maximum number of records, any of those that match",
     )
 
 
@@ -91,7 +95,7 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
     table = table.slice(0, arguments.limit)
     table = table.sort_by([(name, "ascending") for name in ("topic", "partition", "offset")])
     if is_limited:
-        told = f"find: {table.num_rows} of the records that fit, whichever came first"
+        told = f"find: {table.num_rows} of the matching records, whichever were found first"
         print(f"{told}; there are more (--limit)", file=sys.stderr)
     summary = {"found_records": table.num_rows, "is_limited": is_limited}
     return Outcome({"records": table}, summary)
@@ -135,7 +139,7 @@ def draw(outcome: Outcome) -> Any:
     shown = places[:_LINES]
     title = f"{counted(table.num_rows, 'record')} found, by time"
     if outcome.summary["is_limited"]:
-        title = f"{table.num_rows:,} of the records that fit (--limit; there are more)"
+        title = f"{table.num_rows:,} of the matching records (--limit; there are more)"
     if len(shown) < len(places):
         title += f" (the first {len(shown)} of {len(places)} partitions)"
     made, axes = pictures.figure(title)

@@ -1,13 +1,13 @@
-"""Check log directories: nothing is changed. Exit code 1 if there are errors.
+"""Check log directories without changing anything. The exit code is 1 if there are errors.
 
-Every record of every batch is decoded and every checksum verified; offsets, leader epochs,
-sequences of producers, offset indexes, time indexes and transaction indexes are compared with the
-batches. Only --topics, --topic-pattern and `--option assign=...` leave something out: what is said
-of a partition is said of the whole of it from its log start on, whatever transactions it holds.
+Every record of every batch is decoded and every checksum verified. Offsets, leader epochs, producer
+sequences, offset indexes, time indexes and transaction indexes are compared with the batches. Only
+--topics, --topic-pattern and `--option assign=...` restrict the check: a partition is always
+checked as a whole from its log start offset, whatever transactions it holds.
 
-    error     a reader or a broker would serve something wrong, or stop
-    warning   a broker would mend it
-    note      right in a log that is compacted, or written to at this moment
+    error     a reader or a broker would return wrong data, or stop
+    warning   a broker would repair it
+    note      normal in a log that is compacted, or that is being written to
 """
 
 from __future__ import annotations

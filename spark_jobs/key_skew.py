@@ -1,8 +1,9 @@
-"""Keys: how many, how unevenly records are spread over them, and which are hot.
+"""Show how many keys there are, which are hot, and how unevenly records are spread over them.
 
-Grouped in the workers, merged by Spark; only the hottest keys of a topic come back (--top).
-`share` is of the records of the topic. Records without a key are one row of `hot_keys` (null) and
-counted as `without_key`; `keys`, `hottest` and `records_per_key` are of real keys alone.
+The workers group records by key and Spark merges the groups; only the hottest keys of a topic are
+returned (--top). `share` is the share of the topic's records. Records without a key are one row of
+`hot_keys` (null) and are counted as `without_key`; `keys`, `hottest` and `records_per_key` exclude
+them.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ from spark_jobs.parts.wording import counted
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--top", type=positive, default=100, help="hot keys by topic")
+    parser.add_argument(
+        "--top", type=positive, default=100, help="number of hot keys to return for each topic"
+    )
 
 
 def run(spark: Any, arguments: Namespace) -> Outcome:

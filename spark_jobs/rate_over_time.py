@@ -1,11 +1,12 @@
-"""Records and bytes over time, by the timestamps of the records.
+"""Count records and bytes over time, by the timestamps of the records.
 
---every 1h (s, m, h, d) sets the width of a bucket; without it one is chosen that gives 50 to 200.
---by headers counts a batch in the bucket of its largest timestamp: it reads only headers, and is
-exact where batches are short. (Of a batch that is partly in --since to --until, only the records
-that are in it count.) Bytes are those of keys and values; with --by headers, those on
-disk. A time that no calendar has (microseconds taken for ms) is a row with `bucket_ms` alone;
-records without a time (-1) are a row with neither `bucket_ms` nor `bucket`.
+--every 1h (s, m, h or d) sets the width of a bucket; by default a width is chosen that gives 50 to
+200 buckets. --by headers counts a whole batch in the bucket of its largest timestamp: it reads only
+headers, and is accurate where batches span a short time. (If only part of a batch is in the range
+from --since to --until, only the records in the range count.) Bytes are those of keys and values,
+or bytes on disk with --by headers. A time that no calendar has (microseconds in a field for
+milliseconds) is a row with `bucket_ms` alone; records without a time (-1) are a row with neither
+`bucket_ms` nor `bucket`.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--every",
         type=duration_ms,
-        help="width of a bucket, such as 15m (default: what makes a readable picture)",
+        help="width of a bucket, such as 15m (default: 50 to 200 buckets)",
     )
     parser.add_argument("--by", choices=("records", "headers"), default="records", help="see above")
 
@@ -64,7 +65,7 @@ def duration_ms(text: str) -> int:
     """`15m` in ms."""
     match = re.fullmatch(r"([1-9]\d*)([smhd])", text)
     if match is None:
-        raise ArgumentTypeError(f"{text!r} is no duration such as 30s, 15m, 1h, 7d")
+        raise ArgumentTypeError(f"{text!r} is not a duration such as 30s, 15m, 1h, 7d")
     return int(match[1]) * _UNITS[match[2]]
 
 

@@ -1,19 +1,19 @@
-"""Replay records of log directories into a broker, by stock producers in the executors.
+"""Replay records of log directories into a broker, with stock producers in the executors.
 
---pace original sends each record at the distance in time that its timestamp has to the first one,
---pace 60 sixty times as fast, --pace max as fast as it goes. Keys, values, headers, partitions
-and timestamps stay (--timestamps now stamps anew; confluent-kafka sends a time of 0 as 1); order
-within a partition stays. kafka-python cannot send a header without a value, nor a record with
-neither key nor value: such records are refused, and are errors. The clock starts at the earliest of
-the partitions' first records; a record that is older, or has no time, is sent as soon as it is its
-turn. Records of aborted transactions are left out unless --isolation read_uncommitted is given.
+--pace original keeps the distances in time between the records' timestamps, --pace 60 replays sixty
+times as fast, and --pace max as fast as possible. Keys, values, headers, partitions, timestamps and
+the order within a partition are preserved. (--timestamps now sets new timestamps; confluent-kafka
+sends a time of 0 as 1.) kafka-python cannot send a header without a value, or a record with neither
+key nor value: such records are rejected and counted as errors. The clock starts at the earliest of
+the partitions' first records; a record that is older, or has no time, is sent as soon as its turn
+comes. Records of aborted transactions are left out unless --isolation read_uncommitted is given.
 
-`records` and `bytes` are those that the broker acknowledged; exit code 1 if there were errors. A
-producer that fails ends the job: Spark would let it send its records again.
+`records` and `bytes` are those that the broker acknowledged; the exit code is 1 if there were
+errors. A producer that fails ends the job, because Spark would otherwise send its records again.
 
-Topics that are not there are created with the same number of partitions and the settings of
---topic-config; --to names them, with {topic} for the name it had. Partitions are shared among
---tasks producers, each merging its own by time.
+Missing topics are created with the same number of partitions and the settings of --topic-config.
+--to names them; {topic} stands for the original name. The partitions are shared among --tasks
+producers, and each merges its partitions by time.
 """
 
 from __future__ import annotations
@@ -105,18 +105,23 @@ def arguments(parser: ArgumentParser) -> None:
         "--pace",
         type=pace,
         default="max",
-        help="original, N (times as fast as the original), or max: as fast as it goes",
+        help="original, N (times as fast as the original), or max (as fast as possible)",
     )
     parser.add_argument(
         "--to",
         type=target_name,
         default="{topic}",
-        help="name of the topic to write; {topic} is the name that it had",
+        help="name of the topic to write; {topic} stands for the original name",
     )
     parser.add_argument(
-        "--timestamps", choices=("keep", "now"), default="keep", help="those of the records"
+        "--timestamps",
+        choices=("keep", "now"),
+        default="keep",
+        help="keep the records' timestamps, or set new ones",
     )
-    parser.add_argument("--tasks", type=positive, help="producers (default: one a core)")
+    parser.add_argument(
+        "--tasks", type=positive, help="number of producers (default: one per core)"
+    )
     parser.set_defaults(isolation="read_committed")
 
 

@@ -1,20 +1,20 @@
-"""Compare two copies of the same topics: replicas, a backup, a mirror. Exit code 1 if they differ.
+"""Compare two copies of the same topics: replicas, a backup, a mirror.
 
---by batches (the default) compares headers: batches of replicas have equal checksums, which cover
-everything but the base offset and the leader epoch. Right for replicas that compaction has not cut.
---by records compares key, value, headers and timestamp of every offset: right for every copy that
-keeps offsets, however it batches and compresses.
+The exit code is 1 if they differ. --by batches (the default) compares headers: batches of replicas
+have equal checksums, which cover everything but the base offset and the leader epoch. Use it for
+replicas that compaction has not rewritten. --by records compares key, value, headers and timestamp
+of every offset. Use it for any copy that keeps offsets, however it batches and compresses.
 
-Either way both copies are read, and every checksum is verified: a batch that cannot be read is
-`damaged`, whatever the other copy has in its place, and stands in the table `damage`. Copies are
-not equal if anything in either of them is.
+Either way both copies are read and every checksum is verified. A batch that cannot be read is
+`damaged`, whatever the other copy has in its place, and is listed in the table `damage`. Copies are
+not equal if either has a damaged batch.
 
 Only the offsets that both copies have are compared: from the later start to the earlier end. A copy
-that ends earlier than the other and is equal up to there is a prefix of it: replicas that lag are
-no error of Kafka, but they are a difference, so `is_prefix` is true, `is_equal` is not, and the
-exit code is 1. So it is for a copy that begins later, as retention leaves it (or a lost file). From
-where to where each copy reaches is in the first table. With --since and --until --by batches
-compares batches whole, also those in which the range begins or ends.
+that ends earlier than the other and is equal up to there is a prefix of it. A lagging replica is
+normal in Kafka, but it is a difference: `is_prefix` is true, `is_equal` is false, and the exit code
+is 1. The same holds for a copy that begins later, because of retention or a lost file. The first
+table shows the range of each copy. With --since and --until, --by batches compares whole batches,
+including those in which the range begins or ends.
 """
 
 from __future__ import annotations
@@ -74,9 +74,11 @@ _LESS: Final = (
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--other", required=True, help="the log directories of the other copy")
+    parser.add_argument("--other", required=True, help="log directories of the other copy")
     parser.add_argument("--by", choices=("batches", "records"), default="batches", help="see above")
-    parser.add_argument("--most", type=positive, default=1000, help="differences to list")
+    parser.add_argument(
+        "--most", type=positive, default=1000, help="maximum number of differences to list"
+    )
 
 
 def check(arguments: Namespace) -> None:

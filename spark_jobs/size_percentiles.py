@@ -1,8 +1,8 @@
-"""Sizes of keys, values and whole records (key + value): exact percentiles, by topic.
+"""Compute exact percentiles of the sizes of keys, values and records (key + value), by topic.
 
-Sizes are counted in the workers (few distinct ones travel) and need no byte of a key or value to
-be copied. A percentile is the smallest size that so many records are not above. Null keys and
-values are of no size: `nulls` counts them, the percentiles leave them out; records count them as
+The workers count how often each size occurs, without copying keys or values. The p-th percentile is
+the smallest size that at least p percent of the records do not exceed. Null keys and values have no
+size: `nulls` counts them and the percentiles leave them out; in the size of a record they count as
 0.
 """
 

@@ -1,14 +1,14 @@
-"""Measure a running broker from Spark's executors: produce, consume, and scan of the segments.
+"""Measure a running broker from Spark's executors: produce, consume, and scan its segments.
 
     produce   --tasks stock producers write --records of --size bytes; latency: from send to
               acknowledgement
-    consume   as many stock consumers read them from the start; latency: one call for more
-    scan      with --path (the broker's log directories, readable by the workers): the same
-              records by pykbroker.spark from the files; latency: one Arrow batch
+    consume   as many stock consumers read them from the start; latency: of one poll
+    scan      with --path (the broker's log directories, readable by the workers):
+              pykbroker.spark reads the same records from the files; latency: of one Arrow batch
 
-Rates are of the time from the first task's first record to the last task's last one; starting
-Spark's tasks is not in it. The topic is made for it, and deleted at the end unless --keep is
-given. A client that fails ends the job: Spark would let it send its records again.
+Rates cover the time from the first task's first record to the last task's last record; starting
+Spark's tasks is excluded. The job creates the topic, and deletes it at the end unless --keep is
+given. A client that fails ends the job, because Spark would otherwise send its records again.
 """
 
 from __future__ import annotations
@@ -67,22 +67,30 @@ _DIRECTORY_SECONDS: Final = 10.0
 
 def arguments(parser: ArgumentParser) -> None:
     add_client_arguments(parser)
-    parser.add_argument("--path", help="log directories of the broker: scans the segments too")
-    parser.add_argument("--topic", help="a new one (default: pykbroker-throughput-<time>)")
-    parser.add_argument("--topic-partitions", type=positive, default=4, help="of the new topic")
+    parser.add_argument("--path", help="log directories of the broker; also scan its segments")
     parser.add_argument(
-        "--records", type=positive, default=1_000_000, help="of all producers together"
+        "--topic", help="name of the new topic (default: pykbroker-throughput-<time>)"
     )
-    parser.add_argument("--size", type=positive, default=100, help="bytes of a value")
-    parser.add_argument("--tasks", type=positive, help="clients at a time (default: one a core)")
-    parser.add_argument("--codec", choices=CODEC_NAMES, default="none", help="of the producers")
+    parser.add_argument(
+        "--topic-partitions", type=positive, default=4, help="partitions of the new topic"
+    )
+    parser.add_argument(
+        "--records", type=positive, default=1_000_000, help="records of all producers together"
+    )
+    parser.add_argument("--size", type=positive, default=100, help="size of a value in bytes")
+    parser.add_argument(
+        "--tasks", type=positive, help="number of concurrent clients (default: one per core)"
+    )
+    parser.add_argument(
+        "--codec", choices=CODEC_NAMES, default="none", help="compression codec of the producers"
+    )
     parser.add_argument(
         "--consumer",
         action="append",
         default=[],
         type=name_value,
         metavar="NAME=VALUE",
-        help="a setting of the consumers",
+        help="consumer setting; may be repeated",
     )
     parser.add_argument("--keep", action="store_true", help="do not delete the topic")
 
@@ -118,7 +126,9 @@ def _wait_for_directory(paths: str, topic: str) -> None:
     until = time.monotonic() + _DIRECTORY_SECONDS
     while not any(each.topic == topic for each in find_partitions(named)):
         if time.monotonic() > until:
-            raise BrokerRefusal(f"the topic that was made is not in {paths}: another broker's?")
+            raise BrokerRefusal(
+                f"the created topic is not in {paths}: do they belong to another broker?"
+            )
         time.sleep(0.1)
 
 

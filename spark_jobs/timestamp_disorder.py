@@ -1,12 +1,12 @@
-"""Records that are late: with a timestamp below one that stands before them in their partition.
+"""Find late records: those whose timestamp is below an earlier record's in the same partition.
 
-How late is the distance to the largest timestamp so far. Two passes: headers tell what the
-largest timestamp before each split is (records do, in the batches in which a range of offsets
-begins or ends), then the workers look at every record. Offsets that are not there (compaction,
-control records, lost) are counted too, and the longest time without a record. Records without a
-time (-1) are counted, and are neither late nor the end of a pause. With conditions on records
-(--option where=...) all of this is of those records alone, both passes read them, and no offset is
-missing: `missing_offsets` is null.
+A record is late by its distance from the largest timestamp before it. The job makes two passes: the
+first finds the largest timestamp before each split, from headers (or from records, in the batches
+where a range of offsets begins or ends); in the second the workers examine every record. Missing
+offsets (compacted, lost, or of control records) are counted, and the longest time without a record
+is reported. Records without a time (-1) are counted; they are not late and do not end a pause.
+With conditions on records (--option where=...) both passes read only the selected records, and
+`missing_offsets` is null.
 """
 
 from __future__ import annotations

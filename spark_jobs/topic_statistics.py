@@ -1,15 +1,16 @@
-"""Topic statistics from the headers of batches: a terabyte takes minutes.
+"""Compute topic statistics from the headers of batches: a terabyte takes minutes.
 
-One row for each topic, partition and codec: records, batches, bytes on disk, offsets, times; one
-without a codec for a partition in which nothing is. Headers are believed: fsck looks at the rest.
-Control batches (markers) are counted apart. `first_timestamp_ms` is the smallest of the batches'
-first timestamps: within a batch earlier ones may follow. (Of a batch that has a delete horizon in
-its place, or a first record without a time, the largest.) Times are null if no record has one.
+There is one row for each topic, partition and codec: records, batches, bytes on disk, offsets,
+times; an empty partition has one row without a codec. Headers are trusted: fsck checks the rest.
+Control batches (markers) are counted separately. `first_timestamp_ms` is the smallest of the
+batches' first timestamps; later records of a batch may be earlier than its first. (Where a batch
+stores a delete horizon in place of its first timestamp, or its first record has no time, its
+largest timestamp is used.) Times are null if no record has one.
 
---since, --until and --isolation read_committed are exact, but for `bytes`: those of a batch that
-lies partly in the range are counted whole.
+--since, --until and --isolation read_committed are exact except for `bytes`: a batch that is partly
+in the range counts with all its bytes.
 
---sample-every N decompresses every N-th batch to tell how much codecs save (ratio: bytes of the
+--sample-every N decompresses every N-th batch to measure how much codecs save (ratio: bytes of the
 records before compression / after); without it only headers are read.
 """
 

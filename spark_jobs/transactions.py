@@ -1,17 +1,18 @@
-"""Transactions as the partitions have them: committed, aborted, still open, or unknown.
+"""List transactions as the partitions record them: committed, aborted, open or unknown.
 
-One row for each transaction in each partition, from headers and markers. Unknown is what became of
-those that were open where something is damaged that may have been their marker. A transaction that
-has been open for long holds back every reader of committed records (the last stable offset); the
-summary names the oldest. --since and --until choose by the time of a transaction's first record:
-not before the one, and before the other.
+There is one row for each transaction in each partition, from headers and markers. The outcome of a
+transaction is unknown if the log is damaged at a place where its marker may have been. A
+transaction that stays open holds back every read_committed reader (the last stable offset); the
+summary names the oldest one. --since and --until select transactions by the time of their first
+record: at or after --since, and before --until.
 
-Markers have the broker's time, records their producer's, which may stamp them as it likes, unless
-the topic has log append time. `longest_ms` is of transactions whose times are the broker's alone,
-`longest_since_create_ms` of the others: from the stamp of the first record to the marker.
-`oldest_open_timestamp_ms` is the stamp of the oldest's first record, by `oldest_open_clock`;
-`oldest_open_age_ms` is how long it has been open at least by the broker's clock: since its first
-record, or else since another transaction ended behind it in its partition.
+Markers carry the broker's time. Records carry their producer's, which may be arbitrary, unless the
+topic uses log append time. `longest_ms` covers transactions whose times are all the broker's,
+`longest_since_create_ms` the others: from the timestamp of the first record to the marker.
+`oldest_open_timestamp_ms` is the timestamp of the oldest open transaction's first record, on the
+clock that `oldest_open_clock` names. `oldest_open_age_ms` is a lower bound for how long that
+transaction has been open by the broker's clock: the time since its first record, or else since
+another transaction ended after it in its partition.
 """
 
 from __future__ import annotations

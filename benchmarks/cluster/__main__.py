@@ -3,12 +3,12 @@
     python -m benchmarks.cluster [--quick] [--rounds N] [--scale X] [--cold]
                                  [--rows TEXT ...] [--json FILE]
 
-As benchmarks.compare: both clusters in turn, A B A B ..., and a row per measurement. All nodes are
-brokers and voters, all topics have three replicas, min.insync.replicas is 2, brokers' sessions last
-3 s, and voters' fetches time out after 2 s, in both. Nodes are killed with -9 and started again
-between two measurements. "Controller failover" is from the kill of the leader of the quorum until
-a CreateTopics succeeds, "failover of 100 partitions" from the kill of their leader until a record
-is acknowledged in each of them.
+Works as benchmarks.compare does: the clusters take turns, A B A B ..., and each measurement is a
+row. In both, all nodes are brokers and voters, all topics have three replicas, min.insync.replicas
+is 2, broker sessions last 3 s, and fetches of voters time out after 2 s. Nodes are killed with -9
+and restarted between two measurements. "Controller failover" lasts from the kill of the active
+controller until a CreateTopics succeeds, "failover of 100 partitions" from the kill of their leader
+until a record is acknowledged in each of them.
 """
 
 from __future__ import annotations

@@ -3,11 +3,12 @@
     python -m benchmarks.compare [--quick] [--rounds N] [--scale X] [--cold] [--rows TEXT ...]
                                  [--json FILE]
 
-Starts Apache Kafka 4.4 (its jars by Maven) and pykbroker on this machine, drives both in turn with
-the same stock clients, A B A B ..., and prints a row per measurement: the medians, their ratio
-(above 1 is better than Apache, whichever way the figure counts) and the goal of the row.
+Starts Apache Kafka 4.4 (its jars come from Maven) and pykbroker on this machine, drives them in
+turn with the same stock clients, A B A B ..., and prints a row for each measurement: the medians,
+their ratio and the goal of the row. A ratio above 1 is better than Apache, whether a higher or a
+lower figure is better.
 
-Absolute figures wander from hour to hour and from machine to machine; the ratio is the result.
+Absolute figures vary from hour to hour and from machine to machine; the ratio is the result.
 """
 
 from __future__ import annotations

@@ -40,12 +40,16 @@ def _arguments(
     module: str, documentation: str, rows: Sequence[Row], words: Sequence[str] | None
 ) -> argparse.Namespace:
     parser = parser_for(module, documentation)
-    parser.add_argument("--quick", action="store_true", help="a tenth of the work, two rounds")
-    parser.add_argument("--rounds", type=count, help="rounds of every row (default 3, quick 2)")
-    parser.add_argument("--scale", type=amount, help="part of the work (default 1, quick 0.1)")
-    parser.add_argument("--cold", action="store_true", help="no warm-up before a row")
-    parser.add_argument("--rows", nargs="+", help="only the rows whose name has one of these in it")
-    parser.add_argument("--json", type=Path, help="write the figures to this file too")
+    parser.add_argument("--quick", action="store_true", help="do a tenth of the work in two rounds")
+    parser.add_argument(
+        "--rounds", type=count, help="number of rounds of each row (default 3, quick 2)"
+    )
+    parser.add_argument("--scale", type=amount, help="fraction of the work (default 1, quick 0.1)")
+    parser.add_argument("--cold", action="store_true", help="do not warm up before a row")
+    parser.add_argument(
+        "--rows", nargs="+", help="run only the rows whose names contain one of these texts"
+    )
+    parser.add_argument("--json", type=Path, help="also write the figures to this file")
     arguments = parser.parse_args(words)
     arguments.rounds = arguments.rounds or (2 if arguments.quick else 3)
     arguments.scale = arguments.scale or (0.1 if arguments.quick else 1.0)

@@ -2,9 +2,9 @@
 
     python -m benchmarks.micro.bench_compaction [--mebibytes N] [--without-apache]
 
-A log of 100-byte or 1000-byte values under 200,000 keys in batches of 16 KiB, in segments of 16 MiB
-at most. Goal: at least half of what Apache's cleaner does. The Java side (its jars come by Maven)
-runs once, cold, as it does in a broker that has just begun to clean.
+The log has 100-byte or 1000-byte values and 200,000 keys, in batches of 16 KiB and segments of at
+most 16 MiB. Goal: at least half the rate of Apache's cleaner. The Java side (its jars come from
+Maven) runs once, cold, as it does in a broker that has just begun to clean.
 """
 
 from __future__ import annotations
@@ -97,9 +97,14 @@ def main(words: Sequence[str] | None = None) -> None:
     """Print a row for each size and codec."""
     parser = parser_for("benchmarks.micro.bench_compaction", __doc__)
     parser.add_argument(
-        "--mebibytes", type=enough, default=64, help="of each log, 5 or more (default %(default)s)"
+        "--mebibytes",
+        type=enough,
+        default=64,
+        help="size of each log, at least 5 (default %(default)s)",
     )
-    parser.add_argument("--without-apache", action="store_true", help="ours alone, without Java")
+    parser.add_argument(
+        "--without-apache", action="store_true", help="measure pykbroker alone, without Java"
+    )
     arguments = parser.parse_args(words)
     total = arguments.mebibytes << 20
     segment = min(total // 5, MOST_SEGMENT_BYTES)

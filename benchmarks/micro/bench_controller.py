@@ -1,10 +1,10 @@
-"""What the controller costs in a large cluster: brokers that come, go and report.
+"""The cost of the controller in a large cluster: brokers that register, leave and report.
 
     python -m benchmarks.micro.bench_controller [--partitions N] [--brokers N] [--rounds N]
 
 The machine alone: each decision and the replay of its records, without log and network. Partitions
-have three replicas. Figures are the median and the best of several rounds. Goal: nothing but what
-changes a partition costs more in a cluster of 100,000 partitions than in a small one.
+have three replicas. Figures are the median and the best of several rounds. Goal: only decisions
+that change partitions cost more in a cluster of 100,000 partitions than in a small one.
 """
 
 from __future__ import annotations
@@ -201,11 +201,17 @@ def main(words: Sequence[str] | None = None) -> None:
     """Print the rows of a small cluster, and of a large one."""
     parser = parser_for("benchmarks.micro.bench_controller", __doc__)
     for name, default, what in (
-        ("partitions", PARTITIONS, "of the large cluster; the small one has a hundredth of them"),
-        ("brokers", BROKERS, "of both clusters"),
-        ("rounds", ROUNDS, "how often each row is measured"),
+        (
+            "partitions",
+            PARTITIONS,
+            "partitions of the large cluster; the small one has a hundredth",
+        ),
+        ("brokers", BROKERS, "brokers of both clusters"),
+        ("rounds", ROUNDS, "number of rounds of each row"),
     ):
-        parser.add_argument(f"--{name}", type=count, default=default, help=f"{what} ({default})")
+        parser.add_argument(
+            f"--{name}", type=count, default=default, help=f"{what} (default {default})"
+        )
     arguments = parser.parse_args(words)
     settle_collector()  # as a node does
     for partitions in (max(arguments.partitions // 100, 1), arguments.partitions):

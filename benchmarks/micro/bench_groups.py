@@ -1,4 +1,4 @@
-"""What the group coordinator costs: heartbeats, commits, fetches, rebalances, loading.
+"""The cost of the group coordinator: heartbeats, commits, fetches, rebalances, loading.
 
     python -m benchmarks.micro.bench_groups [--directory DIR] [--rounds N] [--scale X]
 
@@ -267,7 +267,7 @@ def bench_load(broker: GroupBroker, scale: float) -> None:
 def main(words: Sequence[str] | None = None) -> None:
     """Print a row for each kind of request, size of group, and for loading."""
     parser = parser_for("benchmarks.micro.bench_groups", __doc__)
-    parser.add_argument("--directory", help="where the logs go (a temporary directory)")
+    parser.add_argument("--directory", help="directory of the logs (default: a temporary one)")
     add_effort(parser, ROUNDS)
     arguments = parser.parse_args(words)
     rounds, scale = arguments.rounds, arguments.scale

@@ -1,4 +1,4 @@
-"""What Produce and Fetch cost between the frame and the reply: decode, handle, write, encode.
+"""The cost of Produce and Fetch between the frame and the reply: decode, handle, write, encode.
 
     python -m benchmarks.micro.bench_handlers [--directory DIR] [--profile produce|fetch]
                                               [--rounds N] [--scale X]
@@ -295,8 +295,10 @@ def session_frames(broker: Broker, partitions: int) -> Callable[[], list[bytearr
 def main(words: Sequence[str] | None = None) -> None:
     """Print a row for each kind of request."""
     parser = parser_for("benchmarks.micro.bench_handlers", __doc__)
-    parser.add_argument("--directory", help="where the logs go (a temporary directory)")
-    parser.add_argument("--profile", choices=("produce", "fetch"), help="by function, instead")
+    parser.add_argument("--directory", help="directory of the logs (default: a temporary one)")
+    parser.add_argument(
+        "--profile", choices=("produce", "fetch"), help="profile this API by function instead"
+    )
     add_effort(parser, ROUNDS)
     arguments = parser.parse_args(words)
     report = Report(arguments.rounds, arguments.scale)

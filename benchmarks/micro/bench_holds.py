@@ -1,17 +1,18 @@
-"""Holds: for how long a request of very many elements keeps a node from serving anybody else.
+"""Holds: how long a request with very many elements keeps a node from serving other requests.
 
     python -m benchmarks.micro.bench_holds [--elements N] [--apis TEXT ...]
 
 A node in a process of its own is sent, for each API that it serves to clients and each array in the
 API's request, one request with N elements in that array: names and ids that are mostly unknown,
-numbers that count up. A callback of the node's event loop that comes every millisecond tells for
-how long nothing else ran. Rows: until the answer (or the end of the connection), and the longest
-hold meanwhile, in milliseconds and in milliseconds of the process's CPU time, which other processes
-do not lengthen; then what held the loop for longer than a millisecond, each with its longest hold
-(of the garbage collector: its longest pass, in CPU time).
+ascending numbers. A callback of the node's event loop that is due every millisecond measures how
+long nothing else ran. A row shows the time until the response (or the end of the connection) and
+the longest hold until then, in milliseconds and in milliseconds of the process's CPU time, which
+other processes do not lengthen. It then lists what held the loop for longer than a millisecond,
+each with its longest hold (for the garbage collector: its longest pass, in CPU time).
 
-The goal is 50 ms on an idle machine, whatever N is. What the elements mean decides what they cost:
-topics that exist cost more than unknown ones, so this finds what is not sliced at all.
+The goal is 50 ms on an idle machine, whatever N is. The cost of an element depends on its meaning:
+existing topics cost more than unknown ones, so this benchmark finds only loops that are not sliced
+at all.
 """
 
 from __future__ import annotations
@@ -241,8 +242,12 @@ def ask(port: int, api: Api, message: Any) -> None:
 def main(words: Sequence[str] | None = None) -> None:
     """Print a row for each array of each API's request."""
     parser = parser_for("benchmarks.micro.bench_holds", __doc__)
-    parser.add_argument("--elements", type=count, default=ELEMENTS, help="of each array")
-    parser.add_argument("--apis", nargs="+", help="only those whose names contain one of these")
+    parser.add_argument(
+        "--elements", type=count, default=ELEMENTS, help="number of elements in each array"
+    )
+    parser.add_argument(
+        "--apis", nargs="+", help="test only the APIs whose names contain one of these texts"
+    )
     parser.add_argument("--node", help=argparse.SUPPRESS)
     arguments = parser.parse_args(words)
     if arguments.node is not None:

@@ -1,11 +1,11 @@
-"""Hop: what the network alone costs a request: frame in, channel, turn, reply out.
+"""Hop: the cost of the network alone for a request: frame in, channel, turn, reply out.
 
 A server in this process echoes small replies; forked clients keep DEPTH requests in flight on each
 of their connections. No log, no decoding of bodies: this is the floor under every other figure.
 
     python -m benchmarks.micro.bench_hop [--seconds N]
 
-Shared cores: the clients take their part.
+The clients share the cores with the server.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def main(words: Sequence[str] | None = None) -> None:
     """Print one row for each loop and shape."""
     parser = parser_for("benchmarks.micro.bench_hop", __doc__)
     parser.add_argument(
-        "--seconds", type=amount, default=SECONDS, help="of each row (default %(default)s)"
+        "--seconds", type=amount, default=SECONDS, help="duration of each row (default %(default)s)"
     )
     options = parser.parse_args(words)
     loops: list[tuple[str, Any]] = [("asyncio", asyncio.SelectorEventLoop)]

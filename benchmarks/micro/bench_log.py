@@ -1,4 +1,4 @@
-"""What the log costs: appends of one record, 64 KiB and 1 MiB; reads by offset; opening many logs.
+"""The cost of the log: appends of one record, 64 KiB and 1 MiB; reads by offset; opening many logs.
 
     python -m benchmarks.micro.bench_log [--directory DIR] [--partitions N] [--rounds N]
                                          [--scale X]
@@ -122,9 +122,12 @@ def bench_open(directory: str, partitions: int) -> None:
 def main(words: Sequence[str] | None = None) -> None:
     """Print rows of appends, of reads, and of opening."""
     parser = parser_for("benchmarks.micro.bench_log", __doc__)
-    parser.add_argument("--directory", help="where the logs go (a temporary directory)")
+    parser.add_argument("--directory", help="directory of the logs (default: a temporary one)")
     parser.add_argument(
-        "--partitions", type=count, default=2000, help="to be opened (default %(default)s)"
+        "--partitions",
+        type=count,
+        default=2000,
+        help="number of logs to open (default %(default)s)",
     )
     add_effort(parser, ROUNDS)
     arguments = parser.parse_args(words)

@@ -1,11 +1,11 @@
-"""What `--metrics-listen` costs: a request through the worker, with and without measuring.
+"""The cost of `--metrics-listen`: a request through the worker, with and without measuring.
 
     python -m benchmarks.micro.bench_metrics [--rounds N] [--scale X]
 
-No sockets: heartbeats that are answered at once, 20 a turn. "rendering" is what the text of a
-scrape costs, in a thread. Budget: measuring costs 1 us a request at
-most, and nothing where metrics are off, for then the plain worker serves. Figures are the median of
-several rounds, in processor time; the plain and the measuring worker take turns.
+No sockets: heartbeats that are answered at once, 20 a turn. "rendering" is the cost of producing
+the text of a scrape, in a thread. Budget: measuring costs at most 1 us a request, and nothing if
+metrics are off, because the plain worker then serves. Figures are the median of several rounds, in
+processor time; the plain and the measuring worker take turns.
 """
 
 from __future__ import annotations

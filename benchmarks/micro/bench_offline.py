@@ -1,4 +1,4 @@
-"""What reading log directories costs: file -> Arrow, for sizes of records and batches, and codecs.
+"""The cost of reading log directories, file -> Arrow, by size of records and batches, and by codec.
 
     python -m benchmarks.micro.bench_offline [--bytes N] [--rounds N] [--appended] [NAME ...]
 
@@ -6,11 +6,11 @@ Each row: records/s and bytes/s of the file on one core, checksums verified, med
 fraction of the floor measured in the same run: reading into a reused buffer, CRC-32C, one copy of
 what comes out, and decompression. The last column has the goals.
 
-`reads` is the first part of that floor alone. It depends on the pages in which the system caches a
-file: those that an appending broker leaves behind are as small as its appends, and scattered where
-memory is (8 to 12 GB/s where this was written); those of a file that was read from the disk are
-large (25 GB/s). The files made here are read from the disk once, as are logs that somebody looks
-at later; --appended measures them as they were left behind.
+`reads` is the first part of that floor alone. It depends on how the system caches a file: the pages
+that an appending broker leaves behind are as small as its appends and scattered in memory (8 to
+12 GB/s on the author's machine); the pages of a file that was read from disk are large (25 GB/s).
+The benchmark reads its files from disk once, as happens to logs that are examined later; --appended
+measures them as they were left behind.
 """
 
 from __future__ import annotations
@@ -227,14 +227,20 @@ def measure(root: Path, options: argparse.Namespace) -> Iterator[str]:
 def main(words: Sequence[str] | None = None) -> None:
     """Print rows as they come."""
     parser = parser_for("benchmarks.micro.bench_offline", __doc__)
-    parser.add_argument("names", nargs="*", help="only rows whose name has one of these in it")
+    parser.add_argument(
+        "names", nargs="*", help="run only the rows whose names contain one of these texts"
+    )
     parser.add_argument(
         "--bytes", type=count, default=32 << 20, help="size of each file (default 32 MiB)"
     )
     parser.add_argument(
-        "--rounds", type=count, default=5, help="rounds of every row (default %(default)s)"
+        "--rounds", type=count, default=5, help="number of rounds of each row (default %(default)s)"
     )
-    parser.add_argument("--appended", action="store_true", help="files as appending leaves them")
+    parser.add_argument(
+        "--appended",
+        action="store_true",
+        help="measure files in the page cache as appending left them",
+    )
     options = parser.parse_args(words)
     root = Path(tempfile.mkdtemp(prefix="bench-offline-"))
     try:

@@ -1,4 +1,4 @@
-"""What replicas cost: the leader's side of followers' fetches and of produce, a follower's appends.
+"""The cost of replicas: follower fetches and produce on the leader, appends on a follower.
 
     python -m benchmarks.micro.bench_replication [--directory DIR] [--partitions N] [--rounds N]
                                                  [--scale X] [--profile ROW]
@@ -442,11 +442,18 @@ def poll_frame(topic: Topic) -> bytearray:
 def main(words: Sequence[str] | None = None) -> None:
     """Print all rows."""
     parser = parser_for("benchmarks.micro.bench_replication", __doc__)
-    parser.add_argument("--directory", help="where the logs go (a temporary directory)")
+    parser.add_argument("--directory", help="directory of the logs (default: a temporary one)")
     parser.add_argument(
-        "--partitions", type=count, default=1000, help="of the idle session (default %(default)s)"
+        "--partitions",
+        type=count,
+        default=1000,
+        help="partitions of the idle session (default %(default)s)",
     )
-    parser.add_argument("--profile", metavar="ROW", help="by function, of rows with this in a name")
+    parser.add_argument(
+        "--profile",
+        metavar="ROW",
+        help="profile by function the rows whose names contain this text",
+    )
     add_effort(parser, ROUNDS)
     arguments = parser.parse_args(words)
     report = Report(arguments.rounds, arguments.scale, arguments.profile)

@@ -2,8 +2,8 @@
 
     python -m benchmarks.micro.bench_send [--scale X]
 
-The reader is a thread of this process that throws all away; the microseconds are of the sender's
-own time.
+The reader is a thread of this process that discards everything; the microseconds are the sender's
+own CPU time.
 """
 
 from __future__ import annotations
@@ -77,7 +77,10 @@ def main(words: Sequence[str] | None = None) -> None:
     """Print one row for each size."""
     parser = parser_for("benchmarks.micro.bench_send", __doc__)
     parser.add_argument(
-        "--scale", type=amount, default=1.0, help="part of the replies of a row: 0.01 is a look"
+        "--scale",
+        type=amount,
+        default=1.0,
+        help="fraction of the replies of a row, such as 0.01 (default 1)",
     )
     options = parser.parse_args(words)
     with tempfile.TemporaryFile() as file:

@@ -3,14 +3,15 @@
     python -m benchmarks.spark [--quick] [--rounds N] [--scale X] [--cold] [--sizes BYTES ...]
                                [--tuned] [--jobs TEXT] [--batches N] [--json FILE]
 
-Starts Apache Kafka 4.4 (its jars, and Spark's connector, by Maven), writes topics of 100 B and of
-1 KiB to it, and runs each job in one Spark session, local[2]: by Spark's own connector from the
-broker, by `pykbroker` from the files that this broker wrote. Prints seconds, rates, their ratio
-with its goal, and which part of the machine's read + CRC + copy limit (on two cores) is reached.
+Starts Apache Kafka 4.4 (its jars and Spark's connector come from Maven) and writes topics with
+values of 100 B and 1 KiB. Each job then runs in one Spark session, local[2]: with Spark's own
+connector, which reads from the broker, and with `pykbroker`, which reads the files that this broker
+wrote. Prints seconds, rates, their ratio with its goal, and the fraction of the machine's
+read + CRC + copy limit (on two cores) that is reached.
 
-The best of the rounds counts, for both sides, after one to warm up. `CPU` is the ratio of core
-seconds, the broker's included where it takes part: it holds on a busy machine, too. `--tuned`
-gives the connector larger fetches and more tasks. Absolute figures wander; ratios are the result.
+The best round counts for both sides, after one warm-up round. `CPU` is the ratio of core seconds,
+including the broker's if it takes part; it holds on a busy machine as well. Absolute figures vary;
+ratios are the result.
 """
 
 from __future__ import annotations
@@ -55,34 +56,45 @@ LATENCIES = (
 
 def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser = parser_for("benchmarks.spark", __doc__)
-    parser.add_argument("--quick", action="store_true", help="a fifth of the records")
+    parser.add_argument("--quick", action="store_true", help="use a fifth of the records")
     parser.add_argument(
-        "--rounds", type=count, default=2, help="rounds of every job (default %(default)s)"
+        "--rounds", type=count, default=2, help="number of rounds of each job (default %(default)s)"
     )
-    parser.add_argument("--scale", type=amount, help="part of the records (default 1, quick 0.2)")
-    parser.add_argument("--cold", action="store_true", help="no round to warm up")
+    parser.add_argument(
+        "--scale", type=amount, help="fraction of the records (default 1, quick 0.2)"
+    )
+    parser.add_argument("--cold", action="store_true", help="do not run a warm-up round")
     sizes = list(RECORDS)
     parser.add_argument(
-        "--sizes", type=int, nargs="+", choices=sizes, default=sizes, help="of values (default all)"
+        "--sizes",
+        type=int,
+        nargs="+",
+        choices=sizes,
+        default=sizes,
+        help="sizes of values in bytes (default all)",
     )
-    parser.add_argument("--tuned", action="store_true", help="tune the connector")
+    parser.add_argument(
+        "--tuned", action="store_true", help="give the connector larger fetches and more tasks"
+    )
     parser.add_argument(
         "--jobs",
         default="",
         metavar="TEXT",
-        help="only the jobs of a kind (what stands before the colon) with this text in its name",
+        help="run only the jobs whose kind (the text before the colon) contains this text",
     )
     parser.add_argument(
         "--batches",
         type=count,
         default=BATCHES,
-        help="micro-batches that are measured (default %(default)s)",
+        help="number of micro-batches to measure (default %(default)s)",
     )
-    parser.add_argument("--json", type=Path, help="write the figures to this file too")
+    parser.add_argument("--json", type=Path, help="also write the figures to this file")
     arguments = parser.parse_args(words)
     names = [job.kind for job in JOBS] + [name for name, _, _ in LATENCIES]
     if not any(arguments.jobs in name for name in names):
-        parser.error(f"no job has that in its name; there are: {'; '.join(dict.fromkeys(names))}")
+        parser.error(
+            f"no kind of job contains this text; jobs are: {'; '.join(dict.fromkeys(names))}"
+        )
     arguments.scale = arguments.scale or (0.2 if arguments.quick else 1.0)
     return arguments
 

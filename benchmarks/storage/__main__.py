@@ -1,12 +1,12 @@
-"""What the log engine costs over a node's life, beside Apache Kafka on the same directory.
+"""The cost of the log engine over a node's life, beside Apache Kafka on the same directory.
 
     python -m benchmarks.storage [starts] [recovery] [idle] [latency] [--without-apache]
                                  [--directory DIR] [--partitions N] [--gigabytes X]
                                  [--idle-partitions N] [--kinds KIND ...] [--scale X] [--seconds X]
 
-Clean starts and stops, recovery after a kill, memory of idle partitions, and what a steady
-producer feels while the node compacts, deletes, reads cold files or recompresses. Run it on an
-idle machine; `recovery` wants twice its gigabytes of free memory and disk.
+Measures clean starts and stops, recovery after a kill, the memory of idle partitions, and the
+latency of a steady producer while the node compacts, deletes, reads cold files or recompresses. Run
+it on an idle machine; `recovery` needs twice its gigabytes of free memory and of free disk space.
 """
 
 from __future__ import annotations
@@ -27,32 +27,55 @@ def main(words: Sequence[str] | None = None) -> None:
     """Run the parts that are asked for, and print their figures."""
     parser = parser_for("benchmarks.storage", __doc__)
     parser.add_argument(
-        "parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; default all"
-    )
-    parser.add_argument("--without-apache", action="store_true", help="ours alone, without Java")
-    parser.add_argument("--directory", type=Path, help="where the data goes (default: /tmp)")
-    parser.add_argument(
-        "--partitions", type=count, default=2000, help="of starts (default %(default)s)"
+        "parts", nargs="*", metavar="PART", help=f"parts to run: {', '.join(PARTS)} (default all)"
     )
     parser.add_argument(
-        "--gigabytes", type=amount, default=10.0, help="of recovery (default %(default)g)"
+        "--without-apache", action="store_true", help="measure pykbroker alone, without Java"
     )
     parser.add_argument(
-        "--idle-partitions", type=count, default=10_000, help="of idle (default %(default)s)"
+        "--directory", type=Path, help="parent directory of the data (default /tmp)"
+    )
+    parser.add_argument(
+        "--partitions",
+        type=count,
+        default=2000,
+        help="partitions of `starts` (default %(default)s)",
+    )
+    parser.add_argument(
+        "--gigabytes",
+        type=amount,
+        default=10.0,
+        help="gigabytes of log of `recovery` (default %(default)g)",
+    )
+    parser.add_argument(
+        "--idle-partitions",
+        type=count,
+        default=10_000,
+        help="partitions of `idle` (default %(default)s)",
     )
     kinds = [kind.__name__ for kind in KINDS]
     parser.add_argument(
-        "--kinds", nargs="+", choices=kinds, default=kinds, help="of latency (default all)"
+        "--kinds",
+        nargs="+",
+        choices=kinds,
+        default=kinds,
+        help="background work of `latency` (default all)",
     )
     parser.add_argument(
-        "--scale", type=amount, default=1.0, help="part of latency's other work: 0.01 is a look"
+        "--scale",
+        type=amount,
+        default=1.0,
+        help="fraction of the background work of `latency`, such as 0.01 (default 1)",
     )
     parser.add_argument(
-        "--seconds", type=amount, default=SECONDS, help="that are quiet (default %(default)g)"
+        "--seconds",
+        type=amount,
+        default=SECONDS,
+        help="seconds of the quiet phase of `latency` (default %(default)g)",
     )
     options = parser.parse_args(words)
     if unknown := set(options.parts) - set(PARTS):
-        parser.error(f"there is no part {', '.join(sorted(unknown))}: {', '.join(PARTS)}")
+        parser.error(f"unknown part {', '.join(sorted(unknown))}; parts are {', '.join(PARTS)}")
     apache = not options.without_apache
     effort = Effort(options.scale, options.seconds)
     runs: dict[str, Callable[[Path], dict[str, float]]] = {

@@ -3,10 +3,11 @@
     python -m benchmarks.transactions [--quick] [--rounds N] [--scale X] [--cold]
                                       [--rows TEXT ...] [--json FILE]
 
-As benchmarks.compare: both servers in turn, A B A B ..., and a row per measurement. Transactions
-of librdkafka have 10 records over 3 partitions; "commit" is the commit alone, behind a flush, and
-"transaction" all from its begin on. The thousand transactional ids are open at the same time, over
-50 connections of a raw client: each round they all produce, and then they all commit.
+Works as benchmarks.compare does: the servers take turns, A B A B ..., and each measurement is a
+row. Transactions of librdkafka have 10 records in 3 partitions; "commit" measures the commit alone,
+after a flush, and "transaction" the whole transaction from its begin. The thousand transactional
+ids have open transactions at the same time, over 50 connections of a raw client: in each round they
+all produce, and then they all commit.
 """
 
 from __future__ import annotations

@@ -49,7 +49,10 @@ CoordinatorT = TypeVar("CoordinatorT", bound=Coordinator)
 
 
 class LateCoordinator(Generic[CoordinatorT]):
-    """A coordinator that is created on demand. `topic` is where it keeps its records."""
+    """A coordinator that is created on demand, or once its topic exists.
+
+    `topic` is where it keeps its records.
+    """
 
     def __init__(self, topic: str, make: Callable[[], CoordinatorT]) -> None:
         self._topic = topic

@@ -21,12 +21,12 @@ from pykbroker.config.load import Properties, load_config
 from pykbroker.protocol.primitives import Message
 
 DESCRIPTION: Final = """\
-Run nodes on this machine, each in a process of its own, for a try-out or a test; or ask a cluster
-for its id, or unregister a broker or a former voter.
+Run several nodes on this machine, each in its own process, for trials and tests. The subcommands
+print the id of a cluster, list its endpoints, and unregister a broker or a former voter.
 
 Node N keeps its data in DIR/node-N, its configuration in DIR/node-N.properties and its log in
-DIR/node-N.log. The first nodes are controllers as well as brokers. Clients connect to the ports
-from --base-port on, one for each node; the ports behind these are those of the controllers."""
+DIR/node-N.log. The first nodes are controllers as well as brokers. Clients connect to consecutive
+ports from --base-port, one for each node; the controllers use the ports after these."""
 
 # Each is a process with some 60 MB of memory: a higher number is a typing error.
 MOST_NODES: Final = 100
@@ -43,10 +43,12 @@ def add_arguments(parser: CommandParser) -> None:
         "--controllers",
         type=whole_number(32),
         metavar="M",
-        help="number of nodes that are also controllers (3, or 1 with fewer nodes)",
+        help="number of nodes that are also controllers (default 3, or 1 with fewer than 3 nodes)",
     )
     parser.add_argument(
-        "--data-dir", metavar="DIR", help=f"directory of all nodes (default {_DATA_DIR})"
+        "--data-dir",
+        metavar="DIR",
+        help=f"directory for the files of all nodes (default {_DATA_DIR})",
     )
     parser.add_argument(
         "--base-port",
@@ -62,7 +64,7 @@ def add_arguments(parser: CommandParser) -> None:
         help="set a configuration key of all nodes; may be repeated",
     )
     parser.add_argument(
-        "--log-level", type=str.upper, choices=_LEVELS, help="lowest level that the nodes log"
+        "--log-level", type=str.upper, choices=_LEVELS, help="lowest level for the nodes to log"
     )
     names = "{" + ",".join(_QUERIES) + "}"
     commands = parser.add_subparsers(dest="action", metavar=names)
@@ -71,7 +73,12 @@ def add_arguments(parser: CommandParser) -> None:
         add_connection(each, controllers=True)
         if name.startswith("unregister"):
             each.add_argument(
-                "-i", "--id", type=whole_number(32), required=True, metavar="N", help="its id"
+                "-i",
+                "--id",
+                type=whole_number(32),
+                required=True,
+                metavar="N",
+                help="id of the node to unregister",
             )
         if name == "list-endpoints":
             each.add_argument(

@@ -19,7 +19,7 @@ _SHELLS: Final = ("bash", "zsh", "fish")
 
 
 def add_arguments(parser: CommandParser) -> None:
-    parser.add_argument("shell", choices=_SHELLS)
+    parser.add_argument("shell", choices=_SHELLS, help="shell to complete for")
 
 
 def run(options: argparse.Namespace) -> int:

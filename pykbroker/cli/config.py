@@ -25,7 +25,7 @@ _WIDEST_VALUE: Final = 40
 
 def add_arguments(parser: CommandParser) -> None:
     commands = parser.add_subparsers(dest="action", required=True, metavar="{check}")
-    check = commands.add_parser("check", help="explain each key of a file, without starting")
+    check = commands.add_parser("check", help="explain each key of a file without starting a node")
     check.add_argument("file", metavar="FILE", help="server.properties or YAML file")
     check.add_argument(
         "--override",

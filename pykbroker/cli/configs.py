@@ -64,26 +64,36 @@ def add_arguments(parser: CommandParser) -> None:
     add_connection(parser)
     parser.add_argument("--describe", action="store_true", help="show configuration")
     parser.add_argument("--alter", action="store_true", help="change configuration")
-    parser.add_argument("--all", action="store_true", help="also describe values that are not set")
+    parser.add_argument(
+        "--all", action="store_true", help="also describe values that are not set explicitly"
+    )
     types = ", ".join((*_RESOURCES, *_QUOTA_TYPES))
     parser.add_argument("--entity-type", action="append", metavar="TYPE", help=f"one of {types}")
     parser.add_argument("--entity-name", action="append", metavar="NAME", help="name of the entity")
     parser.add_argument(
-        "--entity-default", action="store_true", help="the defaults of this type of entity"
+        "--entity-default", action="store_true", help="the default entity of the given type"
     )
     parser.add_argument(
         "--add-config",
         metavar="K=V,K=[V,V]",
         help="values to set; brackets hold values with commas",
     )
-    parser.add_argument("--add-config-file", metavar="FILE", help="properties file of such values")
+    parser.add_argument(
+        "--add-config-file", metavar="FILE", help="properties file with values to set"
+    )
     parser.add_argument("--delete-config", metavar="K,K", help="keys to remove")
     for flag in _SHORT_FLAGS:
         name = flag.replace("_", "-")
-        parser.add_argument(f"--{name}", metavar="NAME", help=f"an entity of type {name}s")
+        parser.add_argument(
+            f"--{name}",
+            metavar="NAME",
+            help=f"short for --entity-type {_SHORT_FLAGS[flag]} --entity-name NAME",
+        )
     for name in ("broker", "user", "client", "ip"):
         parser.add_argument(
-            f"--{name}-defaults", action="store_true", help=f"the defaults of all {name}s"
+            f"--{name}-defaults",
+            action="store_true",
+            help=f"short for --entity-type {name}s --entity-default",
         )
     add_json(parser)
     parser.set_defaults(parser=parser)

@@ -48,13 +48,13 @@ def add_arguments(parser: CommandParser) -> None:
         help="begin with the earliest record if the group has no committed offset",
     )
     parser.add_argument(
-        "--max-messages", type=whole_number(32), metavar="N", help="leave after so many records"
+        "--max-messages", type=whole_number(32), metavar="N", help="exit after this many records"
     )
     parser.add_argument(
         "--timeout-ms",
         type=whole_number(64),
         metavar="N",
-        help="leave when no record came for so long; joining a group takes some seconds of it",
+        help="exit if no record arrives for this many ms; joining a group takes some seconds of it",
     )
     parser.add_argument(
         "--skip-message-on-error", action="store_true", help="skip records that cannot be printed"

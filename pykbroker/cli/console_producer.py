@@ -22,15 +22,25 @@ _READER: Final = "org.apache.kafka.tools.LineMessageReader"
 # Flag -> (setting of the producer, its bits, the default, help). None: kafka-python has no such
 # setting; the flag is accepted, for scripts that give it.
 _NUMBERS: Final[dict[str, tuple[str | None, int, int, str]]] = {
-    "batch-size": ("batch.size", 32, 16384, "bytes of a batch"),
-    "message-send-max-retries": ("retries", 32, 3, "retries before a record has failed"),
-    "retry-backoff-ms": ("retry.backoff.ms", 64, 100, "time between retries"),
-    "timeout": ("linger.ms", 64, 1000, "time that a batch waits for more records"),
-    "request-timeout-ms": ("request.timeout.ms", 32, 1500, "time to wait for a response"),
-    "metadata-expiry-ms": ("metadata.max.age.ms", 64, 300_000, "age at which metadata is old"),
-    "max-block-ms": ("max.block.ms", 64, 60_000, "time to wait for metadata"),
-    "socket-buffer-size": ("send.buffer.bytes", 32, 102_400, "bytes of the socket's buffer"),
-    "max-memory-bytes": (None, 64, 33_554_432, "bytes that wait to be sent"),
+    "batch-size": ("batch.size", 32, 16384, "maximum bytes of a batch"),
+    "message-send-max-retries": ("retries", 32, 3, "number of retries before a record fails"),
+    "retry-backoff-ms": ("retry.backoff.ms", 64, 100, "time in ms between retries"),
+    "timeout": ("linger.ms", 64, 1000, "time in ms that a batch waits for more records"),
+    "request-timeout-ms": ("request.timeout.ms", 32, 1500, "time in ms to wait for a response"),
+    "metadata-expiry-ms": (
+        "metadata.max.age.ms",
+        64,
+        300_000,
+        "age in ms after which metadata is refreshed",
+    ),
+    "max-block-ms": ("max.block.ms", 64, 60_000, "time in ms to wait for metadata"),
+    "socket-buffer-size": (
+        "send.buffer.bytes",
+        32,
+        102_400,
+        "size of the socket's send buffer in bytes",
+    ),
+    "max-memory-bytes": (None, 64, 33_554_432, "maximum bytes of records that wait to be sent"),
     "max-partition-memory-bytes": ("batch.size", 32, 16384, "deprecated: --batch-size"),
 }
 

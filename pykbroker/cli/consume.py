@@ -39,7 +39,9 @@ def add_arguments(parser: CommandParser) -> None:
         help=f"{where}; by default earliest, with --follow latest",
     )  # fmt: skip
     parser.add_argument(
-        "--until", metavar="WHERE", help=f"{where}; by default what is latest at the start"
+        "--until",
+        metavar="WHERE",
+        help=f"{where}; by default the end of the log when the command starts",
     )
     parser.add_argument("--follow", action="store_true", help="wait for new records, until Ctrl-C")
     parser.add_argument("--max", type=whole_number(63), metavar="N", help="print at most N records")
@@ -58,7 +60,7 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--committed", action="store_true", help="leave out open and aborted transactions"
     )
-    parser.add_argument("--quiet", action="store_true", help="no counts and no progress")
+    parser.add_argument("--quiet", action="store_true", help="print no counts and no progress")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -13,11 +13,11 @@ from pykbroker.cli.json_files import entries, read_json_object
 from pykbroker.errors import ErrorCode, error_message
 
 DESCRIPTION: Final = """\
-Delete the records of partitions up to an offset. The file is JSON:
+Delete the records of partitions before an offset. The file is JSON:
 
   {"partitions": [{"topic": "foo", "partition": 1, "offset": 1}], "version": 1}
 
-An offset of -1 deletes all that is there."""
+An offset of -1 deletes all records up to the high watermark."""
 
 
 def add_arguments(parser: CommandParser) -> None:

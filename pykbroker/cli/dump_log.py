@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from pykbroker.protocol.record import Record
 
 DESCRIPTION: Final = """\
-Print log segments, indexes, producer snapshots and metadata snapshots, or with --verify only what
-is wrong with them."""
+Print log segments, indexes, producer snapshots and metadata snapshots, or with --verify only the
+problems found in them."""
 
 NO_LIMIT: Final = (1 << 31) - 1
 _CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
@@ -43,19 +43,19 @@ def add_arguments(parser: CommandParser) -> None:
         "--files",
         required=True,
         metavar="F,F",
-        help="files, comma separated; with --verify directories too",
+        help="files, comma separated; with --verify also directories",
     )
     flags = (
         ("print-data-log", "print keys and values"),
         ("deep-iteration", "print every record, not only batches"),
         ("verify-index-only", "compare indexes with their log without printing entries"),
-        ("index-sanity-check", "only the check of indexes that a start makes"),
+        ("index-sanity-check", "make only the index checks that a broker makes at startup"),
         ("offsets-decoder", "decode records of __consumer_offsets"),
         ("transaction-log-decoder", "decode records of __transaction_state"),
         ("cluster-metadata-decoder", "decode records of __cluster_metadata"),
         ("share-group-state-decoder", "decode records of __share_group_state"),
-        ("skip-record-metadata", "print no offsets and times of records"),
-        ("verify", "check files or whole directories, print only what is wrong"),
+        ("skip-record-metadata", "print records without their offsets and times"),
+        ("verify", "check files or directories, and print only problems"),
     )
     for name, text in flags:
         parser.add_argument(f"--{name}", action="store_true", help=text)
@@ -73,7 +73,11 @@ def add_arguments(parser: CommandParser) -> None:
         help="accepted for compatibility: batches of any size are printed",
     )
     parser.add_argument(
-        "--max-bytes", type=int, default=NO_LIMIT, metavar="N", help="bytes to read of each log"
+        "--max-bytes",
+        type=int,
+        default=NO_LIMIT,
+        metavar="N",
+        help="maximum bytes to read from each log",
     )
 
 

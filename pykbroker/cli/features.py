@@ -74,12 +74,12 @@ def _add_update_arguments(parser: argparse.ArgumentParser, name: str) -> None:
     )
     if name != "disable":
         parser.add_argument(
-            "--release-version", metavar="V", help="the release that all features are set for"
+            "--release-version", metavar="V", help="set all features to the levels of this release"
         )
-        parser.add_argument("--metadata", metavar="V", help="deprecated: the metadata.version")
+        parser.add_argument("--metadata", metavar="V", help="deprecated: set metadata.version")
     if name != "upgrade":
         parser.add_argument(
-            "--unsafe", action="store_true", help="even if this loses data that the level added"
+            "--unsafe", action="store_true", help="change levels even if metadata is lost"
         )
 
 

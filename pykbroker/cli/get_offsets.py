@@ -37,7 +37,7 @@ def add_arguments(parser: CommandParser) -> None:
         help="topics (patterns) and partitions: a number, a range without its end, or all",
     )
     parser.add_argument("--topic", metavar="PATTERN", help="a topic or pattern; all by default")
-    parser.add_argument("--partitions", metavar="N,N", help="numbers of partitions; all by default")
+    parser.add_argument("--partitions", metavar="N,N", help="partition numbers; all by default")
     parser.add_argument(
         "--time",
         default="latest",
@@ -46,7 +46,7 @@ def add_arguments(parser: CommandParser) -> None:
         "-4 or earliest-local / -5 or latest-tiered / -6 or earliest-pending-upload (latest)",
     )
     parser.add_argument(
-        "--exclude-internal-topics", action="store_true", help="leave internal topics out"
+        "--exclude-internal-topics", action="store_true", help="exclude internal topics"
     )
     add_json(parser)
 

@@ -49,8 +49,12 @@ def add_arguments(parser: CommandParser) -> None:
         ("delete-offsets", "delete offsets of a group"),
     ):
         parser.add_argument(f"--{name}", action="store_true", help=text)
-    parser.add_argument("--validate-regex", metavar="REGEX", help="check a pattern of topics")
-    parser.add_argument("--group", action="append", default=[], metavar="ID", help="a group")
+    parser.add_argument(
+        "--validate-regex", metavar="REGEX", help="check a regular expression for topic names"
+    )
+    parser.add_argument(
+        "--group", action="append", default=[], metavar="ID", help="group id; may be repeated"
+    )
     parser.add_argument("--all-groups", action="store_true", help="all groups")
     parser.add_argument(
         "--topic",
@@ -73,7 +77,9 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--type", nargs="?", const="", metavar="T,T", help="with --list, show types, or only these"
     )
-    parser.add_argument("--timeout", type=int, default=30_000, metavar="MS", help="time to wait")
+    parser.add_argument(
+        "--timeout", type=int, default=30_000, metavar="MS", help="time to wait (default 30000)"
+    )
     _add_reset_arguments(parser)
     add_json(parser)
     parser.set_defaults(parser=parser)
@@ -93,7 +99,9 @@ def _add_reset_arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--to-datetime", metavar="TIME", help="reset to a time, YYYY-MM-DDThh:mm:ss.sss"
     )
-    parser.add_argument("--by-duration", metavar="PnDTnHnMnS", help="reset to this long ago")
+    parser.add_argument(
+        "--by-duration", metavar="PnDTnHnMnS", help="reset to the time this long before now"
+    )
     parser.add_argument("--from-file", metavar="FILE", help="reset to the offsets in a CSV file")
 
 

@@ -19,8 +19,9 @@ from pykbroker.cli.json_files import entries, read_json_object
 from pykbroker.errors import ErrorCode, error_message
 
 DESCRIPTION: Final = """\
-Elect leaders of partitions: the preferred one (the first replica) where another leads, or any for
-partitions that have none (unclean: records may be lost). The file is JSON:
+Elect leaders of partitions. A preferred election makes the first replica the leader where another
+replica leads. An unclean election makes any live replica the leader of a partition that has none;
+records may be lost. The file is JSON:
 
   {"partitions": [{"topic": "foo", "partition": 1}]}"""
 
@@ -45,7 +46,7 @@ def add_arguments(parser: CommandParser) -> None:
     chosen = parser.add_mutually_exclusive_group(required=True)
     chosen.add_argument("--topic", metavar="NAME", help="the topic of --partition")
     chosen.add_argument(
-        "--all-topic-partitions", action="store_true", help="every partition that needs it"
+        "--all-topic-partitions", action="store_true", help="all partitions that need an election"
     )
     chosen.add_argument("--path-to-json-file", metavar="FILE", help="the partitions, as JSON")
     parser.add_argument(

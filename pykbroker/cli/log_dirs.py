@@ -22,7 +22,7 @@ def add_arguments(parser: CommandParser) -> None:
     )
     parser.add_argument("--topic-list", default="", metavar="T,T", help="topics; all by default")
     parser.add_argument("--broker-list", default="", metavar="N,N", help="brokers; all by default")
-    parser.add_argument("--json", action="store_true", help="print nothing but the JSON")
+    parser.add_argument("--json", action="store_true", help="print only the JSON")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -18,13 +18,13 @@ from pykbroker.cli.command import Command, CommandParser, run_guarded
 COMMANDS: Final = {
     "start": "start a broker",
     "cluster": "run several nodes on this machine; print a cluster's id (kafka-cluster.sh)",
-    "storage": "format a data directory, or show what it is",
+    "storage": "format data directories, or describe them",
     "topics": "create, delete, describe or change topics (kafka-topics.sh)",
     "config": "check a configuration file, without starting",
     "configs": "describe or change configuration at run time (kafka-configs.sh)",
     "groups": "list, describe and delete groups, reset offsets (kafka-consumer-groups.sh)",
     "get-offsets": "print offsets of partitions (kafka-get-offsets.sh)",
-    "delete-records": "delete records up to an offset (kafka-delete-records.sh)",
+    "delete-records": "delete records before an offset (kafka-delete-records.sh)",
     "log-dirs": "describe the log directories of brokers (kafka-log-dirs.sh)",
     "features": "describe or change the features of a cluster (kafka-features.sh)",
     "leader-election": "elect leaders of partitions (kafka-leader-election.sh)",
@@ -37,7 +37,7 @@ COMMANDS: Final = {
     "console-consumer": "print the records of topics (kafka-console-consumer.sh)",
     "perf": "measure producing and consuming (kafka-producer-perf-test.sh and others)",
     "completion": "print a script that completes commands and flags in bash, zsh or fish",
-    "snapshot": "take a snapshot of log directories: hard links, beside a running broker",
+    "snapshot": "take a snapshot of log directories with hard links, while a broker runs",
     "dump-log": "print and verify log, index and checkpoint files (kafka-dump-log.sh)",
 }
 

@@ -8,7 +8,7 @@ from typing import Final, cast
 from pykbroker.cli import perf_consume, perf_end_to_end, perf_produce
 from pykbroker.cli.command import Command, CommandParser
 
-DESCRIPTION: Final = """Measure producing, consuming and the way from one end to the other.
+DESCRIPTION: Final = """Measure producing, consuming and end-to-end latency.
 
 The client is kafka-python: its own speed bounds what is measured."""
 

@@ -40,31 +40,65 @@ def add_arguments(parser: CommandParser) -> None:
         help=f"brokers to connect to, comma separated (default {DEFAULT_BOOTSTRAP})",
     )
     topics = parser.add_mutually_exclusive_group(required=True)
-    topics.add_argument("--topic")
-    topics.add_argument("--include", metavar="REGEX", help="topics as a pattern")
+    topics.add_argument("--topic", help="topic to consume from")
+    topics.add_argument("--include", metavar="REGEX", help="pattern of topics to consume from")
     group = f"perf-consumer-{random.randrange(100_000)}"
-    parser.add_argument("--group", default=group, metavar="ID", help="default: one of its own")
-    parser.add_argument("--fetch-size", type=whole_number(32), default=1024 * 1024, metavar="BYTES")
-    parser.add_argument("--command-property", action="append", default=[], metavar="KEY=VALUE")
-    parser.add_argument("--from-latest", action="store_true", help="begin with new records")
     parser.add_argument(
-        "--socket-buffer-size", type=whole_number(32), default=2 * 1024 * 1024, metavar="BYTES"
+        "--group", default=group, metavar="ID", help="consumer group (default: a new one)"
+    )
+    sizes = {
+        "fetch-size": (1024 * 1024, "maximum bytes of a partition in one fetch"),
+        "socket-buffer-size": (2 * 1024 * 1024, "size of the socket's receive buffer in bytes"),
+    }
+    for name, (default, text) in sizes.items():
+        text = f"{text} (default {default})"
+        kind = whole_number(32)
+        parser.add_argument(f"--{name}", type=kind, default=default, metavar="BYTES", help=text)
+    parser.add_argument(
+        "--command-property",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="consumer setting; overrides that of the file; may be repeated",
+    )
+    parser.add_argument(
+        "--from-latest",
+        action="store_true",
+        help="begin with new records if the group has no committed offset",
     )
     config = parser.add_mutually_exclusive_group()
     for flag in ("--command-config", "--consumer.config"):
-        config.add_argument(flag, dest="command_config", metavar="FILE")
-    parser.add_argument("--print-metrics", action="store_true")
-    parser.add_argument("--show-detailed-stats", action="store_true", help="a line each interval")
+        text = "properties file of the consumer"
+        config.add_argument(flag, dest="command_config", metavar="FILE", help=text)
+    switches = {
+        "print-metrics": "print the consumer's metrics at the end",
+        "show-detailed-stats": "print a line for each --reporting-interval",
+        "hide-header": "do not print the header line",
+    }
+    for name, text in switches.items():
+        parser.add_argument(f"--{name}", action="store_true", help=text)
     parser.add_argument(
         "--timeout", type=whole_number(64), default=10_000, metavar="MS",
-        help="leave when no record came for so long (default 10000)",
+        help="exit if no record arrives for this many ms (default 10000)",
     )  # fmt: skip
     records = parser.add_mutually_exclusive_group(required=True)
     for flag in ("--num-records", "--messages"):
-        records.add_argument(flag, dest="num_records", type=whole_number(64), metavar="N")
-    parser.add_argument("--reporting-interval", type=whole_number(64), default=5000, metavar="MS")
-    parser.add_argument("--date-format", default="yyyy-MM-dd HH:mm:ss:SSS", metavar="PATTERN")
-    parser.add_argument("--hide-header", action="store_true")
+        text = "number of records to consume"
+        kind = whole_number(64)
+        records.add_argument(flag, dest="num_records", type=kind, metavar="N", help=text)
+    parser.add_argument(
+        "--reporting-interval",
+        type=whole_number(64),
+        default=5000,
+        metavar="MS",
+        help="time between progress lines (default 5000)",
+    )
+    parser.add_argument(
+        "--date-format",
+        default="yyyy-MM-dd HH:mm:ss:SSS",
+        metavar="PATTERN",
+        help="format of times, a pattern of Java's SimpleDateFormat",
+    )
 
 
 def run(options: argparse.Namespace) -> int:

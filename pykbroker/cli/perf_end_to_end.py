@@ -20,7 +20,7 @@ from pykbroker.cli.command import CommandError, CommandParser, whole_number
 from pykbroker.cli.connection_flags import DEFAULT_BOOTSTRAP
 from pykbroker.cli.perf_statistics import percentiles
 
-DESCRIPTION: Final = "Measure how long a record takes to a consumer (kafka-e2e-latency.sh)."
+DESCRIPTION: Final = "Measure the latency from producer to consumer (kafka-e2e-latency.sh)."
 
 _POLL_MS: Final = 60_000
 _LEAST: Final = {
@@ -35,21 +35,25 @@ def add_arguments(parser: CommandParser) -> None:
         metavar="HOST:PORT",
         help=f"brokers to connect to, comma separated (default {DEFAULT_BOOTSTRAP})",
     )
-    parser.add_argument("--topic", required=True, help="created if it does not exist")
-    parser.add_argument("--num-records", required=True, type=whole_number(32), metavar="N")
-    parser.add_argument("--producer-acks", required=True, choices=("1", "all"))
-    parser.add_argument("--record-size", required=True, type=whole_number(32), metavar="BYTES")
+    parser.add_argument("--topic", required=True, help="topic to use; created if it does not exist")
+    whole = whole_number(32)
+    count = "number of records to send, one at a time"
+    parser.add_argument("--num-records", required=True, type=whole, metavar="N", help=count)
+    acks = "acknowledgements that the producer waits for"
+    parser.add_argument("--producer-acks", required=True, choices=("1", "all"), help=acks)
+    size = "size of each value in bytes"
+    parser.add_argument("--record-size", required=True, type=whole, metavar="BYTES", help=size)
     sizes = {
-        "record-key-size": "of keys; without it there are none",
-        "record-header-key-size": "of the names of headers",
-        "record-header-size": "of the values of headers",
+        "record-key-size": "size of each key in bytes (default: no keys)",
+        "record-header-key-size": "size of each header name in bytes",
+        "record-header-size": "size of each header value in bytes",
     }
     for flag, text in sizes.items():
-        parser.add_argument(
-            f"--{flag}", type=whole_number(32), default=0, metavar="BYTES", help=f"bytes {text}"
-        )
-    parser.add_argument("--num-headers", type=whole_number(32), default=0, metavar="N")
-    parser.add_argument("--command-config", metavar="FILE", help="properties of both clients")
+        parser.add_argument(f"--{flag}", type=whole, default=0, metavar="BYTES", help=text)
+    headers = "number of headers of each record (default 0)"
+    parser.add_argument("--num-headers", type=whole, default=0, metavar="N", help=headers)
+    config = "properties file of producer and consumer"
+    parser.add_argument("--command-config", metavar="FILE", help=config)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -30,31 +30,64 @@ def add_arguments(parser: CommandParser) -> None:
         metavar="HOST:PORT",
         help=f"brokers to connect to, comma separated (default {DEFAULT_BOOTSTRAP})",
     )
-    parser.add_argument("--topic", required=True)
-    parser.add_argument("--num-records", required=True, type=whole_number(64), metavar="N")
+    parser.add_argument("--topic", required=True, help="topic to produce to")
+    count = "number of records to produce"
+    parser.add_argument(
+        "--num-records", required=True, type=whole_number(64), metavar="N", help=count
+    )
     payload = parser.add_mutually_exclusive_group(required=True)
-    payload.add_argument("--record-size", type=whole_number(32), metavar="BYTES")
-    payload.add_argument("--payload-file", metavar="FILE", help="texts to choose values from")
-    payload.add_argument("--payload-monotonic", action="store_true", help="values are numbers")
-    parser.add_argument("--payload-delimiter", default="\\n", metavar="TEXT")
-    rate = "records a second; -1: no limit"
+    size = "size of each value in bytes"
+    payload.add_argument("--record-size", type=whole_number(32), metavar="BYTES", help=size)
+    payload.add_argument("--payload-file", metavar="FILE", help="choose values from this text file")
+    payload.add_argument(
+        "--payload-monotonic", action="store_true", help="use ascending numbers as values"
+    )
+    parser.add_argument(
+        "--payload-delimiter",
+        default="\\n",
+        metavar="TEXT",
+        help="separator of the values in --payload-file (default: a newline)",
+    )
+    rate = "maximum records per second; -1: no limit"
     parser.add_argument("--throughput", required=True, type=float, metavar="N", help=rate)
     properties = parser.add_mutually_exclusive_group()
     for flag in ("--command-property", "--producer-props"):
         properties.add_argument(
-            flag, dest="command_property", nargs="+", default=[], metavar="KEY=VALUE"
+            flag,
+            dest="command_property",
+            nargs="+",
+            default=[],
+            metavar="KEY=VALUE",
+            help="producer settings; they override those of the file",
         )
     config = parser.add_mutually_exclusive_group()
     for flag in ("--command-config", "--producer.config"):
-        config.add_argument(flag, dest="command_config", metavar="FILE")
-    parser.add_argument("--print-metrics", action="store_true")
-    parser.add_argument("--transactional-id", metavar="ID")
-    parser.add_argument("--transaction-duration-ms", type=whole_number(64), metavar="N")
-    parser.add_argument("--warmup-records", type=whole_number(64), default=0, metavar="N")
-    parser.add_argument("--reporting-interval", type=whole_number(64), default=5000, metavar="MS")
-    parser.add_argument("--record-key-range", type=whole_number(32), metavar="N")
-    parser.add_argument("--key-distribution", choices=("none", "range", "random"), default="none")
-    parser.add_argument("--random-seed", type=whole_number(64), default=0, metavar="N")
+        text = "properties file of the producer"
+        config.add_argument(flag, dest="command_config", metavar="FILE", help=text)
+    parser.add_argument(
+        "--print-metrics", action="store_true", help="print the producer's metrics at the end"
+    )
+    parser.add_argument("--transactional-id", metavar="ID", help="produce in transactions")
+    parser.add_argument(
+        "--key-distribution",
+        choices=("none", "range", "random"),
+        default="none",
+        help="no keys, the keys 0 to N-1 in turn, or random keys of these (default none)",
+    )
+    numbers = {
+        "transaction-duration-ms": (
+            64,
+            None,
+            f"commit after N ms (default {_TRANSACTION_MS})",
+        ),
+        "warmup-records": (64, 0, "exclude the first N records from the steady-state figures"),
+        "reporting-interval": (64, 5000, "ms between progress lines (default 5000)"),
+        "record-key-range": (32, None, "number of distinct keys for --key-distribution"),
+        "random-seed": (64, 0, "seed of random keys and values (default 0)"),
+    }
+    for name, (bits, default, text) in numbers.items():
+        kind = whole_number(bits)
+        parser.add_argument(f"--{name}", type=kind, default=default, metavar="N", help=text)
 
 
 def run(options: argparse.Namespace) -> int:

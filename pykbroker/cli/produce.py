@@ -30,32 +30,44 @@ def add_arguments(parser: CommandParser) -> None:
         "--value",
         action="append",
         metavar="TEXT",
-        help="a record's value, in place of input; again for more records",
+        help="value of a record, instead of standard input; may be repeated",
     )
     parser.add_argument(
-        "--tombstone", action="store_true", help="one record of --key without a value"
+        "--tombstone", action="store_true", help="produce one record with --key and a null value"
     )
-    parser.add_argument("--key", metavar="TEXT", help="the key of all records")
+    parser.add_argument("--key", metavar="TEXT", help="key of all records")
     parser.add_argument(
-        "--key-separator", metavar="TEXT", help="what stands between key and value in each line"
+        "--key-separator", metavar="TEXT", help="separator of key and value in each line"
     )
     parser.add_argument(
         "--header",
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="a header of all records",
+        help="header to add to all records; may be repeated",
     )
     parser.add_argument(
-        "--json", action="store_true", help="lines are records as `pykbroker consume --json` prints"
+        "--json",
+        action="store_true",
+        help="read lines of JSON as `pykbroker consume --json` prints them",
     )
     add_formats(parser)
-    parser.add_argument("--partition", type=whole_number(32), metavar="N", help="the partition")
     parser.add_argument(
-        "--compression", default="none", choices=("none", "gzip", "snappy", "lz4", "zstd")
+        "--partition", type=whole_number(32), metavar="N", help="partition to produce to"
     )
-    parser.add_argument("--acks", default="all", choices=("0", "1", "all"))
-    parser.add_argument("--quiet", action="store_true", help="no counts and no progress")
+    parser.add_argument(
+        "--compression",
+        default="none",
+        choices=("none", "gzip", "snappy", "lz4", "zstd"),
+        help="compression codec (default none)",
+    )
+    parser.add_argument(
+        "--acks",
+        default="all",
+        choices=("0", "1", "all"),
+        help="wait for no replica, the leader, or all in-sync replicas (default all)",
+    )
+    parser.add_argument("--quiet", action="store_true", help="print no counts and no progress")
 
 
 def add_people_connection(parser: CommandParser, what: str) -> None:
@@ -82,7 +94,7 @@ def add_formats(parser: CommandParser) -> None:
             f"--{part}-format",
             choices=FORMATS,
             default="text",
-            help=f"how {part}s are written (default text)",
+            help=f"format of {part}s (default text)",
         )
 
 

@@ -90,30 +90,33 @@ _FLAGS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
 def add_arguments(parser: CommandParser) -> None:
     add_connection(parser, controllers=True)
     for name, text in (
-        ("generate", "propose a plan that spreads topics over brokers; nothing is moved"),
+        ("generate", "propose a plan that spreads topics over brokers, without moving anything"),
         ("execute", "carry out a plan"),
-        ("verify", "say how far a plan is, and remove throttles when all is done"),
-        ("cancel", "cancel what is under way of a plan"),
-        ("list", "list all reassignments that are under way"),
+        ("verify", "report the progress of a plan, and remove throttles once it is complete"),
+        ("cancel", "cancel the moves of a plan that are in progress"),
+        ("list", "list all reassignments in progress"),
     ):
         parser.add_argument(f"--{name}", action="store_true", help=text)
     for name, word, text in (
         ("reassignment-json-file", "FILE", "the plan"),
-        ("topics-to-move-json-file", "FILE", "the topics that --generate is for"),
-        ("broker-list", "N,N", "the brokers that --generate spreads them over"),
+        ("topics-to-move-json-file", "FILE", "topics for --generate, as JSON"),
+        ("broker-list", "N,N", "brokers over which --generate spreads the topics"),
     ):
         parser.add_argument(f"--{name}", metavar=word, help=text)
     for name, text in (
-        ("throttle", "bytes a second between brokers; a broker may refuse it"),
-        ("replica-alter-log-dirs-throttle", "bytes a second between directories of a broker"),
-        ("timeout", f"how long to wait for moves between directories to begin ({_TIMEOUT_MS} ms)"),
+        ("throttle", "maximum bytes per second between brokers; pykbroker's brokers reject it"),
+        (
+            "replica-alter-log-dirs-throttle",
+            "maximum bytes per second between directories of a broker",
+        ),
+        ("timeout", f"ms to wait for moves between directories to begin (default {_TIMEOUT_MS})"),
     ):
         parser.add_argument(f"--{name}", type=whole_number(64), metavar="N", help=text)
     for name, text in (
-        ("disable-rack-aware", "let --generate take no notice of racks"),
-        ("additional", "execute although others are under way"),
-        ("preserve-throttles", "leave throttles as they are"),
-        ("disallow-replication-factor-change", "refuse a plan that changes the number of replicas"),
+        ("disable-rack-aware", "make --generate ignore racks"),
+        ("additional", "execute even if other reassignments are in progress"),
+        ("preserve-throttles", "do not change throttles"),
+        ("disallow-replication-factor-change", "reject a plan that changes the number of replicas"),
     ):
         parser.add_argument(f"--{name}", action="store_true", help=text)
     add_json(parser)

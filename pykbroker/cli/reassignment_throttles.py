@@ -76,7 +76,10 @@ def throttle_directories(client: AdminClient, brokers: Iterable[int], rate: int)
 
 
 def clear_throttles(client: AdminClient, targets: Mapping[Partition, Collection[int]]) -> None:
-    """Remove all throttles of brokers, and those of the topics of a plan."""
+    """Remove all throttles of brokers, and those of the topics of a plan.
+
+    Raises CommandError afterwards if brokers that are not running keep their throttles.
+    """
     brokers = sorted({*client.nodes(), *(each for those in targets.values() for each in those)})
     print(f"Clearing broker-level throttles on broker{_s(brokers)} {comma(brokers)}")
     absent = [each for each in brokers if not client.of_controllers and each not in client.nodes()]

@@ -13,8 +13,8 @@ from typing import Final
 from pykbroker.cli.command import CommandError, CommandParser, add_json, print_json
 
 DESCRIPTION: Final = (
-    "Take a snapshot of log directories: closed segments as hard links, the last ones copied up to "
-    "where they end now."
+    "Take a snapshot of log directories: closed segments are hard-linked, active segments are "
+    "copied up to their current end."
 )
 
 

@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 DESCRIPTION: Final = """\
 Start a node: broker and controller in one process. An empty data directory is formatted first.
 
-Without --config, and with a file that sets neither roles nor quorum, the node stands alone: it has
-id 1, listens on 127.0.0.1:9092 and keeps its data in ./pykbroker-data. Values come from the file,
-then KAFKA_... variables of the environment, then the flags, then --override;
+Without --config, or with a file that sets neither roles nor quorum, the node is standalone: its id
+is 1, it listens on 127.0.0.1:9092 and keeps its data in ./pykbroker-data. Each of these sources
+overrides the ones before it: the file, KAFKA_... environment variables, the flags, --override.
 docs/configuration.md lists every key."""
 
 _ADVERTISED_BY_HAND: Final = ("KAFKA_ADVERTISED_LISTENERS",)
@@ -55,7 +55,7 @@ _log = logging.getLogger("pykbroker.start")
 
 def add_arguments(parser: CommandParser) -> None:
     parser.add_argument("--config", metavar="FILE", help="server.properties or YAML file")
-    parser.add_argument("--data-dir", metavar="DIR", help="directory of the data (log.dirs)")
+    parser.add_argument("--data-dir", metavar="DIR", help="data directory (log.dirs)")
     parser.add_argument(
         "--listen", metavar="HOST:PORT", help="address for clients; port 0 picks a free port"
     )
@@ -65,7 +65,7 @@ def add_arguments(parser: CommandParser) -> None:
         help="serve metrics for Prometheus at http://HOST:PORT/metrics, with /healthz and /readyz "
         "(pykbroker.metrics.listen)",
     )
-    parser.add_argument("--node-id", metavar="N", help="id of the node (node.id)")
+    parser.add_argument("--node-id", metavar="N", help="node id (node.id)")
     parser.add_argument(
         "--override",
         metavar="KEY=VALUE",
@@ -76,15 +76,15 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--stop-with-stdin",
         action="store_true",
-        help="stop when standard input, a pipe, is closed: a program that starts a node this way "
-        "leaves none behind when it is killed",
+        help="stop when standard input, a pipe, is closed; a program that starts a node this way "
+        "leaves no node behind if it is killed",
     )
     parser.add_argument(
         "--log-level",
         type=str.upper,
         choices=_LEVELS,
         default="INFO",
-        help="lowest level that is logged",
+        help="lowest level to log",
     )
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from pykbroker.kraft.raft.voters import VoterSet
 
-DESCRIPTION: Final = "Format the data directories of a node, or show what they are."
+DESCRIPTION: Final = "Format the data directories of a node, or describe them."
 
 
 def add_arguments(parser: CommandParser) -> None:

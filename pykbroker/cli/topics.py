@@ -48,32 +48,32 @@ def add_arguments(parser: CommandParser) -> None:
     ):
         parser.add_argument(f"--{name}", action="store_true", help=text)
     parser.add_argument(
-        "--topic", metavar="NAME", help="a topic or, except with --create, a pattern"
+        "--topic", metavar="NAME", help="topic name; except with --create, a pattern for names"
     )
-    parser.add_argument("--topic-id", metavar="ID", help="the id of a topic to describe")
+    parser.add_argument("--topic-id", metavar="ID", help="id of the topic to describe")
     parser.add_argument(
         "--config",
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="configuration of a created topic; may be repeated",
+        help="configuration of the new topic; may be repeated",
     )
     parser.add_argument("--partitions", type=int, metavar="N", help="number of partitions")
     parser.add_argument("--replication-factor", type=int, metavar="N", help="number of replicas")
     parser.add_argument(
         "--replica-assignment",
         metavar="B1:B2,B1:B2",
-        help="brokers of each partition, instead of counts",
+        help="brokers of each partition, instead of --partitions and --replication-factor",
     )
     for name, text in (
         ("under-replicated-partitions", "describe only under-replicated partitions"),
         ("unavailable-partitions", "describe only partitions without a live leader"),
         ("under-min-isr-partitions", "describe only partitions below min.insync.replicas"),
-        ("at-min-isr-partitions", "describe only partitions that are just at it"),
-        ("topics-with-overrides", "describe only topics with configuration of their own"),
+        ("at-min-isr-partitions", "describe only partitions exactly at min.insync.replicas"),
+        ("topics-with-overrides", "describe only topics with configuration overrides"),
         ("if-exists", "do nothing when the topic does not exist"),
         ("if-not-exists", "do nothing when the topic exists"),
-        ("exclude-internal", "leave internal topics out"),
+        ("exclude-internal", "exclude internal topics"),
     ):
         parser.add_argument(f"--{name}", action="store_true", help=text)
     parser.add_argument(
@@ -81,7 +81,7 @@ def add_arguments(parser: CommandParser) -> None:
         type=int,
         default=2000,
         metavar="N",
-        help="maximum number of partitions in one response (2000)",
+        help="maximum number of partitions in one response (default 2000)",
     )
     add_json(parser)
     parser.set_defaults(parser=parser)

@@ -32,8 +32,8 @@ from pykbroker.cli.transaction_queries import (
 )
 
 DESCRIPTION: Final = """\
-List and describe transactions, and end those that hang: open ones that no coordinator ends any
-more, so that consumers of committed records wait for ever."""
+List and describe transactions, and abort hanging ones: open transactions that no coordinator will
+end, so that read_committed consumers wait for ever."""
 
 _INT16, _INT32, _INT64 = (whole_number(bits) for bits in (16, 32, 64))
 _LISTED: Final = {
@@ -168,7 +168,7 @@ def _describe(options: argparse.Namespace) -> None:
 
 def _add_producer_flags(parser: argparse.ArgumentParser) -> None:
     _add_partition(parser)
-    _add_broker(parser, "the replica that is asked; the leader by default")
+    _add_broker(parser, "broker to query; the leader by default")
     add_json(parser)
 
 
@@ -202,12 +202,12 @@ def _add_abort_flags(parser: argparse.ArgumentParser) -> None:
     )
     older = parser.add_argument_group("instead of --start-offset")
     older.add_argument("--producer-id", type=_INT64, metavar="N", help="the producer's id")
-    older.add_argument("--producer-epoch", type=_INT16, metavar="N", help="and epoch")
+    older.add_argument("--producer-epoch", type=_INT16, metavar="N", help="the producer's epoch")
     older.add_argument(
         "--coordinator-epoch",
         type=_INT32,
         metavar="N",
-        help="epoch of its coordinator; -1: unknown",
+        help="epoch of the transaction coordinator; -1: unknown",
     )
 
 
@@ -263,13 +263,13 @@ def _force_terminate(options: argparse.Namespace) -> None:
 
 
 def _add_hanging_flags(parser: argparse.ArgumentParser) -> None:
-    _add_broker(parser, "search partitions that this broker has, and ask it")
+    _add_broker(parser, "search the partitions of this broker")
     parser.add_argument(
         "--max-transaction-timeout",
         type=_INT32,
         default=15,
         metavar="MINUTES",
-        help="how long a transaction may be open (15)",
+        help="maximum duration of a transaction in minutes (default 15)",
     )
     _add_partition(parser, required=False)
     add_json(parser)

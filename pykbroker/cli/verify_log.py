@@ -161,7 +161,7 @@ def _log_faults(path: str) -> Iterator[str]:
         except CorruptBatch as error:
             yield f"{where}: {error}"
     if end < len(content):
-        yield f"{len(content) - end} bytes behind the last whole batch, at position {end}"
+        yield f"{len(content) - end} bytes after the last whole batch, at position {end}"
 
 
 # --- indexes ----------------------------------------------------------------------------------

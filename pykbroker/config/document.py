@@ -23,34 +23,35 @@ INTRODUCTION: Final = """\
 
 <!-- Written by `python -m pykbroker.config.document`; do not edit. -->
 
-pykbroker knows every key of Apache Kafka 4.4's broker, topic and group configuration. What
-happens with a key that you set is one of four things:
+pykbroker knows every key of Apache Kafka 4.4's broker, topic and group configuration. A key that
+you set has one of four statuses:
 
-- **honoured**: it has its effect.
-- **accepted**: it is checked and shown to clients, and the reason says why it needs nothing more.
+- **honoured**: it has the same effect as in Apache Kafka.
+- **accepted**: it is checked and shown to clients; the reason says why nothing more is needed.
 - **unused**: it is checked and shown to clients. It tunes a feature that this broker does not have
   (the reason names it), and has no effect in Apache Kafka either while that feature is unused.
-- **refused**: any value but the default stops the start (or fails the request) with the reason.
-  An unknown key is refused as well, with the nearest known name.
+- **refused**: with any value but the default, startup (or the request) fails with the reason. An
+  unknown key is refused as well, with the nearest known name.
 
 ## Where values come from
 
-The strongest last: `--config FILE`, then the environment, then the flags of `pykbroker start`
-(`--data-dir`, `--listen`, `--node-id`), then `--override KEY=VALUE`; above them all stands what
-clients set at run time, which is kept in the metadata log.
+Each of these sources overrides the ones before it: `--config FILE`, the environment, the flags of
+`pykbroker start` (`--data-dir`, `--listen`, `--metrics-listen`, `--node-id`), the flag
+`--override KEY=VALUE`, and the values that clients set at run time, which are kept in the metadata
+log.
 
 - A file is read as Java properties (`server.properties`), or as YAML when its name ends in
   `.yaml` or `.yml`. YAML takes the same keys, flat (`num.partitions: 3`) or nested, and joins
   lists with commas.
-- The environment follows the mapping of Apache's Docker image: `KAFKA_` in front, capitals, `_`
-  for a dot, `__` for an underscore, `___` for a dash (`KAFKA_NUM_PARTITIONS=3`). A `KAFKA_`
-  variable that names no key is left out with a warning, because Kubernetes sets such variables.
-  `CLUSTER_ID` is the id of the cluster for which a start formats empty directories (a random one
-  when it is not set).
-- `listener.name.<listener>.<key>` sets a key for one listener. `max.connections` and
-  `num.network.threads` can be set so.
+- Environment variables follow the mapping of Apache's Docker image: the prefix `KAFKA_`, capitals,
+  `_` for a dot, `__` for an underscore, `___` for a dash (`KAFKA_NUM_PARTITIONS=3`). A `KAFKA_`
+  variable that names no key is ignored with a warning, because Kubernetes sets such variables.
+  `CLUSTER_ID` is the cluster id with which `start` formats empty directories (a random one if it is
+  not set).
+- `listener.name.<listener>.<key>` sets a key for one listener. This works for `max.connections` and
+  `num.network.threads`.
 
-Without a file, and with a file that sets none of `process.roles`, `controller.quorum.voters` and
+Without a file, or with a file that sets none of `process.roles`, `controller.quorum.voters` and
 `controller.quorum.bootstrap.servers`, `pykbroker start` runs one combined node with its data in
 `./pykbroker-data`; what you set replaces the values of that node one by one. A file that sets one
 of the three describes a node of a quorum, as Kafka's `server.properties` does; nothing is filled
@@ -59,8 +60,8 @@ in, and an error names every key that is missing.
 `pykbroker config check FILE` lists the keys that a file and the environment set, with the effect
 of each, and all errors at once, without starting a node.
 
-"Update" says how a key can change while the node runs: `read-only`, `per-broker` (for one broker)
-or `cluster-wide` (also for all).
+The column "Update" says how a key can change while the node runs: `read-only`, `per-broker` (for
+one broker) or `cluster-wide` (also for all).
 """
 
 

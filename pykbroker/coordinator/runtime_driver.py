@@ -379,7 +379,7 @@ class CoordinatorRuntime:
                 self._carry_out(hosted, decision.undo(code, now_ms), now_ms, None)
 
     def _append(self, hosted: HostedShard, decision: ShardDecision, now_ms: int) -> int:
-        """Queue and replay the records; 0, or the error of the log, which took none."""
+        """Queue and replay the records; return 0, or the error of the first rejected batch."""
         records = decision.records
         if decision.atomic or len(records) <= SPLIT_RECORDS:
             return self._append_batch(hosted, decision, records, now_ms)

@@ -70,8 +70,9 @@ def all_directories(config: BrokerConfig) -> list[str]:
 
 
 def read_meta_properties(files: Files, directory: str) -> MetaProperties | None:
-    """Read a directory's identity; None if it was never formatted. Raises
-    StorageError if damaged.
+    """Read a directory's identity; None if it was never formatted.
+
+    Raises StorageError if it is damaged, UnreadableDirectory if it cannot be read.
     """
     path = f"{directory}/{META_PROPERTIES}"
     try:

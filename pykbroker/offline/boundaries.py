@@ -29,10 +29,10 @@ _LANE_RECORDS: Final = 128
 
 
 class Found(NamedTuple):
-    """Positions of records, and whether all were found in lock-step.
+    """Positions of records, and whether all were found in lock-step (`in_step`).
 
-    Then every length is a varint of one or two bytes: two where a record and its length take
-    FIRST_WIDE bytes or more, as one byte says 63 at most.
+    If they were, every length is a varint of one or two bytes: two if the record with its length
+    takes FIRST_WIDE bytes or more, because one byte encodes at most 63.
     """
 
     positions: Integers

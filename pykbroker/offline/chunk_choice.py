@@ -1,10 +1,10 @@
 """Selects the batches of a chunk to decode, and determines what is wrong with the others.
 
 Invariants
-    Every batch that is asked for is checked before it is believed: its checksum, its header, its
-    offsets. What its header says of its own end is no reason to leave it out: only where the next
-    one begins counts. Where the two disagree, its checksum decides.
-    A batch that is not asked for, and damaged, has no say.
+    The checksum, header and offsets of every requested batch are checked before it is trusted.
+    A batch is left out only because of the base offset of the next one, never because of the end
+    that its own header claims. Where the two disagree, its checksum decides.
+    A damaged batch that is not requested influences nothing.
 """
 
 from __future__ import annotations
@@ -72,9 +72,9 @@ class ChunkChoice:
             self.faults[index] = BAD_CHECKSUM
 
     def check_headers(self, known: KnownBatches, *, is_at_end: bool) -> None:
-        """Impossible ones; and where the next batch cannot be found, nothing behind that counts.
+        """Record impossible headers; ignore everything after a fault that hides the next batch.
 
-        It is not where a broken one ends, if that reaches over one that is known.
+        The end of a broken batch does not locate the next one if a known batch begins before it.
         """
         for index in np.flatnonzero(~self._sound).tolist():
             if index not in self.faults:
@@ -110,9 +110,9 @@ class ChunkChoice:
         self.faults |= order.faults(table[until], self._sound[until], trusted[until], behind)
 
     def _believed(self) -> HeaderTable:
-        """Headers in which a damaged batch that is not asked for has no say.
+        """Return the headers, those of damaged batches that are not requested without their extent.
 
-        That is: it reaches over the next one, and its checksum does not fit.
+        Such a batch reaches beyond the next one, and its checksum does not match.
         """
         table = self._chunk.table
         unread = self._sound & ~self._asked_for

@@ -104,9 +104,9 @@ def _freeze_segment(opened: SegmentFile, segment: SegmentFiles, acknowledged: in
         if following is None:
             if _is_end(opened, position, end):
                 return FrozenEnd(position, next_offset)
-            # Neither whole nor half written: something broken, the reader will say so.
+            # Neither complete nor half written: corruption, which the reader will report.
             return FrozenEnd(end, max(next_offset + 1, acknowledged))
-        position = following  # broken in the middle, and the reader will say so
+        position = following  # corruption in the middle, which the reader will report
 
 
 def _is_new(opened: SegmentFile, position: int) -> bool:
@@ -115,8 +115,12 @@ def _is_new(opened: SegmentFile, position: int) -> bool:
 
 
 class _Walked(NamedTuple):
-    """How far batches follow each other: where the last one begins if it is broken, else ends;
-    where the last sound one ends; the offset behind that."""
+    """The result of a walk over consecutive batches.
+
+    position      the start of the last batch if it is broken, else its end
+    sound_end     the end of the last intact batch
+    next_offset   the offset after that batch
+    """
 
     position: int
     sound_end: int
@@ -124,9 +128,10 @@ class _Walked(NamedTuple):
 
 
 class _Tail:
-    """The last batches of a walk, and those of them that are sound.
+    """The last batches of a walk, and which of them are intact.
 
-    However many broken ones are at the end: of what is not kept, the last sound ones are known.
+    Headers are kept up to a limit; of the earlier ones the last intact ones are remembered, in case
+    all that are kept are broken.
     """
 
     def __init__(self, opened: SegmentFile) -> None:
@@ -151,7 +156,7 @@ class _Tail:
         return int(positions[-1]), header_at(table, -1)
 
     def sound(self) -> Iterator[tuple[int, BatchHeader]]:
-        """(position, header) of the batches with a right checksum, the last one first."""
+        """Yield (position, header) of the batches with a valid checksum, the last one first."""
         for run in reversed(self._runs):
             yield from self._sound_of(run)
         yield from self._sound_before
@@ -187,10 +192,11 @@ def _walk_to_end(
 
 
 def _behind(last: BatchHeader, before: Iterator[BatchHeader], low: int) -> int:
-    """The offset behind the last batch; `before`: those before it, `low`: no offset is below.
+    """Return the offset after the last batch.
 
-    No checksum covers base offsets: one that is too small must hide neither what is before it nor
-    itself. Where two disagree, the one that goes on from the batch before both is believed.
+    `before`: the batches before it, in descending order; `low`: no offset is smaller. No checksum
+    covers base offsets, and a base offset that is too small must hide neither its batch nor earlier
+    ones. Where two disagree, the one that continues from the batch before both is trusted.
     """
     base = max(last.base_offset, low)
     previous = next(before, None)
@@ -203,9 +209,9 @@ def _behind(last: BatchHeader, before: Iterator[BatchHeader], low: int) -> int:
 
 
 def _start(opened: SegmentFile, segment: SegmentFiles, end: int) -> int:
-    """Where to walk from: the third entry of the index that is true, from its end.
+    """Return the position to walk from: that of the third correct index entry from the end.
 
-    So that two batches are before the last one, and tell whether its offset can be.
+    Two batches then precede the last one, and show whether its offset is possible.
     """
     entries = reversed(offset_entries(segment.index_path, segment.base_offset, end))
     true = (entry[1] for entry in entries if is_entry_true(opened, entry, end))

@@ -83,7 +83,7 @@ def _half_entry(check: str, path: str, entry_bytes: int) -> Iterator[Finding]:
     with open_file(path) as opened:
         size = opened.size
     if size % entry_bytes:
-        detail = f"{size} bytes are no whole number of entries of {entry_bytes}"
+        detail = f"{size} bytes are not a whole number of {entry_bytes}-byte entries"
         yield Finding(WARNING, check, path, size - size % entry_bytes, None, detail)
 
 

@@ -4,9 +4,9 @@ The checksum of a batch does not cover its base offset. An altered one is detect
 the segment and by its neighbours: offsets ascend. Without this check a batch with an altered base
 offset would be skipped silently as not selected, or returned with wrong offsets.
 
-State   the last offset of the last batch that fitted.
+State   the last offset of the last plausible batch.
 In      base and last offsets in the order of the file, of batches with possible headers, and the
-        base offset of the batch behind. Out: what is wrong with one.
+        base offset of the next batch. Out: what is wrong with a batch.
 """
 
 from __future__ import annotations
@@ -53,12 +53,14 @@ class OffsetOrder:
         if any.
         """
         if base < self.low or last >= self.limit:
-            return f"offsets {base} to {last} are not of this segment's {self.low} to {self.limit}"
+            return f"offsets {base} to {last} are outside this segment's {self.low} to {self.limit}"
         if base <= self.last:
-            return f"base offset {base} behind offset {self.last}"
-        # Of two that overlap, the one that goes on from the batch before it is believed.
+            return f"base offset {base} after offset {self.last}"
+        # If two batches overlap, the one that continues from the previous batch is trusted.
         if behind is not None and self.last < behind <= last and base != self.last + 1:
-            return f"offsets {base} to {last} reach over the base offset {behind} of the next batch"
+            return (
+                f"offsets {base} to {last} reach beyond the base offset {behind} of the next batch"
+            )
         self.last = last
         return None
 

@@ -74,7 +74,7 @@ class PartitionCheck:
             self._bound = min(bound, segment.base_offset + MAX_SEGMENT_OFFSETS)
             yield from self._segment(segment)
         if self._missing:
-            detail = f"{self._missing} offsets are not there, in {self._holes} places"
+            detail = f"{self._missing} offsets are missing, in {self._holes} places"
             yield Finding(NOTE, "offsets", files.directory, None, None, detail + " (compaction?)")
         for name in files.foreign:
             yield Finding(NOTE, "files", files.directory, None, None, f"{name} belongs to no log")
@@ -118,7 +118,7 @@ class PartitionCheck:
                         if ended is not None:
                             aborted.add(ended)
             if opened.size > end:
-                detail = f"{opened.size - end} bytes behind the last whole batch"
+                detail = f"{opened.size - end} bytes after the last whole batch"
                 yield Finding(NOTE, "tail", segment.path, end, None, detail)
         batches = Batches.joined(parts)
         found = list(self._check_indexes(segment, batches, aborted, END_OF_TIME))
@@ -158,7 +158,7 @@ class PartitionCheck:
             yield fault("offsets", f"offset {header.last_offset} cannot be in this segment")
             return
         if base < max(self._next_offset, segment.base_offset):
-            yield fault("offsets", f"offset {base} where {self._next_offset} or more must come")
+            yield fault("offsets", f"offset {base} where {self._next_offset} or higher is expected")
         elif base > self._next_offset:
             self._missing += base - self._next_offset
             self._holes += 1
@@ -188,10 +188,10 @@ class PartitionCheck:
             # Where offsets are missing since its last batch, some of them may have been its own.
             may_be_gone = self._last_hole > known[2]
             if gap >= 1 << 30:
-                detail = f"sequence {header.base_sequence} again, {expected} would be next"
+                detail = f"sequence {header.base_sequence} is repeated; {expected} is expected"
                 yield fault("sequences", f"producer {producer}: {detail}")
             elif gap and not may_be_gone:
-                detail = f"sequence {header.base_sequence} where {expected} is next"
+                detail = f"sequence {header.base_sequence} where {expected} is expected"
                 yield fault("sequences", f"producer {producer}: {detail}")
         self._producers[producer] = (epoch, following, header.last_offset)
 

@@ -43,7 +43,7 @@ _OWN_FILES: Final = frozenset(
 )
 _OWN_SUFFIXES: Final = frozenset({".log", ".index", ".timeindex", ".txnindex", ".snapshot"})
 _CHECKPOINT: Final = re.compile(r"\d{20}-\d{10}\.checkpoint")
-_ODD: Final = "is nothing that can be read: neither a file nor a directory"
+_ODD: Final = "is neither a file nor a directory"
 _MOST_LISTINGS: Final = 50
 
 

@@ -44,7 +44,7 @@ from pykbroker.protocol.record_batch import (
 _ROWS: Final = 4096
 _BYTES: Final = 4 << 20
 _NONE: Final = RecordColumns((), (), (), (), ())
-BAD_CHECKSUM: Final = "the checksum does not fit the batch"
+BAD_CHECKSUM: Final = "the checksum does not match the batch"
 
 
 class Rows(NamedTuple):

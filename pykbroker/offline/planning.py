@@ -155,12 +155,12 @@ def _resolve(files: PartitionFiles, readable: int, selection: Selection) -> tupl
     start = _offset_of(selection.start_offsets, files, EARLIEST, low, high)
     end = _offset_of(selection.end_offsets, files, LATEST, low, high)
     if start > end and None not in (selection.start_offsets, selection.end_offsets):
-        raise OffsetsGone(f"start offset {start} of {files} is behind the end offset {end}")
+        raise OffsetsGone(f"start offset {start} of {files} is after the end offset {end}")
     if selection.fail_on_data_loss:
         for what, offset in (("start", start), ("end", end)):
             if not low <= offset <= high:
                 raise OffsetsGone(
-                    f"{what} offset {offset} of {files} is not there: its offsets are "
+                    f"{what} offset {offset} of {files} does not exist: its offsets are "
                     f"{low} to {high} in {files.directory}"
                 )
     return min(max(start, low), high), min(max(end, low), high)

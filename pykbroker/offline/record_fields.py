@@ -7,10 +7,10 @@ Only what the columns need is decoded: offsets of dense batches need nothing, ti
 the front of a record.
 
 Invariants
-    What is accepted here is accepted by `record_batch.iter_records` with the same values, as far as
-    it was looked at; anything else raises Doubt or IndexError, and is decoded the slow way.
-    Dense batches (as many records as offsets) must carry the offset deltas 0, 1, 2 ... each in as
-    few bytes as it takes, else they are decoded like those with gaps.
+    `record_batch.iter_records` accepts whatever is accepted here and returns the same values for
+    the decoded fields; anything else raises Doubt or IndexError, and is decoded the slow way.
+    Dense batches (as many records as offsets) must have the offset deltas 0, 1, 2 ... in the
+    shortest encoding; otherwise they are decoded like batches with gaps.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ def look_at_each(
         if seen is not None:
             found.append(seen)
         elif selection.topics is not None or selection.only is not None:
-            raise UnknownTopic(f"{partition} was deleted while it was looked at")
+            raise UnknownTopic(f"{partition} was deleted while it was being read")
     return found
 
 

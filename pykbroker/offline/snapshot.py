@@ -109,7 +109,9 @@ def create_snapshot(
             else:
                 os.unlink(entry.path)
         if isinstance(fault, OSError) and report.not_linked is not None:
-            raise OfflineError(f"{fault}; all is copied, since {report.not_linked}") from fault
+            raise OfflineError(
+                f"{fault}; all files were being copied, because {report.not_linked}"
+            ) from fault
         raise
     return report
 

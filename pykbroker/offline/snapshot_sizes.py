@@ -28,7 +28,7 @@ def _sizes(manifest: bytes) -> Mapping[str, Mapping[str, int]] | str:
         sizes = json.loads(manifest).get("sizes", {})
         return {partition: dict(noted) for partition, noted in sizes.items()}
     except (ValueError, TypeError, AttributeError, RecursionError) as fault:
-        return f"is no manifest of a snapshot: {fault}"
+        return f"is not the manifest of a snapshot: {fault}"
 
 
 def changed_segment(files: PartitionFiles) -> tuple[str, str] | None:
@@ -52,8 +52,8 @@ def changed_segment(files: PartitionFiles) -> tuple[str, str] | None:
         found = there[name].size_bytes if name in there else 0
         if found != size:
             why = (
-                f"the snapshot noted {size} bytes, now {found}: the live log was truncated, "
-                "or the snapshot was written to"
+                f"the snapshot recorded {size} bytes, the file has {found}: the live log was "
+                "truncated, or the snapshot was written to"
             )
             return join(files.directory, name), why
     return None

@@ -148,7 +148,7 @@ class Selection:
         _check_time("end_timestamp_ms", self.end_timestamp_ms)
         for name in ("topics", "partitions", "only"):
             if getattr(self, name) in ((), frozenset()):
-                raise UnknownTopic(f"{name} names none: leave it out to read all")
+                raise UnknownTopic(f"{name} is empty: omit it to read all")
         others = (self.topics, self.topic_pattern, self.partitions)
         if self.only is not None and others != (None, None, None):
             raise BadOption("only excludes topics, topic_pattern and partitions")

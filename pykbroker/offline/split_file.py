@@ -48,7 +48,7 @@ def open_parts(split: Split, tries: int = _MOST_TRIES) -> Iterator[tuple[Split, 
     parts: list[Split] = []
     lost: str | None
     if split.behind_offset is None:
-        lost = f"{split.path} is not the file any more that it was"
+        lost = f"{split.path} is no longer the same file"
     elif tries:
         parts, lost = _look_again(split, split.behind_offset)
     else:
@@ -91,7 +91,7 @@ def _look_again(split: Split, behind: int) -> tuple[list[Split], str | None]:
 
     def look(files: PartitionFiles) -> tuple[list[Split], str | None]:
         if split.topic_id != files.topic_id:
-            return [], f"{what}: another topic has its name now"
+            return [], f"{what}: its name now belongs to another topic"
         parts, end = replan(files, split, low, high)
         if low < files.log_start_offset:
             return parts, f"{what}: the log begins at {files.log_start_offset} now (retention)"

@@ -5,14 +5,14 @@
     DOUBT            corrupt bytes that may have been a marker: of any producer, as none of their
                      fields can be trusted
 
-Headers alone are read, at 1 us each, where every batch begins where the one before it ends, with
-the next offset. Checksums are looked at where that is not so (compaction, or a batch whose length
-or offset is wrong), of what is as small as a marker, of markers, and of what begins a transaction.
-A batch that is larger than a marker and has its right place between its neighbours is none,
-whatever its header says.
+Where every batch begins at the end of the previous one, with the next offset, only headers are
+read, at 1 us each. Checksums are verified elsewhere (after compaction, or where the length or
+offset of a batch is wrong), and of markers, of batches as small as a marker and of batches that
+begin a transaction. A batch that is larger than a marker and fits between its neighbours is not a
+marker, whatever its header says.
 
-Invariant   Only batches with a right checksum begin or end a transaction. Offsets lie outside of
-            the checksum: one that cannot be is replaced by the next offset before it.
+Invariant   Only batches with a valid checksum begin or end a transaction. The checksum does not
+            cover offsets: an impossible one is replaced by the next offset before it.
 """
 
 from __future__ import annotations

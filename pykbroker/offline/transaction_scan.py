@@ -1,13 +1,13 @@
 """Transactions of a partition: which ranges are aborted, and where the last stable offset is.
 
-Read from the batches themselves, so that no transaction index and no producer snapshot has to be
-believed, and a log that was copied without them reads alike. What the closed segments of a
-partition come to is kept: of a log that is tailed, only the last segment is walked again.
+The batches themselves are read, so no transaction index or producer snapshot has to be trusted, and
+a log that was copied without these files reads alike. The result for closed segments is kept: when
+a log is tailed, only the last segment is walked again.
 
-Invariant   Where something broken may have been a marker, the transactions that were open there
-            are of unknown outcome, up to there: who reads any of their offsets is refused
-            (`refuse`), or they are taken for aborted (`left_out`). What their producers
-            wrote behind it has the outcome that the next marker tells.
+Invariant   Where corrupt bytes may have been a marker, the transactions that were open there have
+            an unknown outcome up to that position: reading any of their offsets is refused
+            (`refuse`), or they count as aborted (`left_out`). The next marker determines the
+            outcome of what their producers wrote after the damage.
 Source  Kafka's ProducerStateManager.java, ProducerAppendInfo.java.
 """
 

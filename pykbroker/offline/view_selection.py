@@ -25,7 +25,7 @@ def view_selection(
             paths=names_of(paths) or (), topics=names_of(topics), partitions=numbers_of(partitions)
         )
     if topics is not None or partitions is not None:
-        raise BadOption("a Selection says itself which topics and partitions are meant")
+        raise BadOption("a Selection already names topics and partitions: do not pass them as well")
     return paths
 
 

@@ -31,7 +31,7 @@ def check_length(size: int, max_bytes: int) -> int:
 
 
 def _guess(size: int) -> str:
-    """Name the two strangers that a broker's port meets most often."""
+    """Return a hint if the size is the start of a TLS handshake or an HTTP request; else ""."""
     start = (size & 0xFFFFFFFF).to_bytes(4, "big")
     if start[:2] == b"\x16\x03":
         return " (it looks like a TLS handshake)"

@@ -35,7 +35,7 @@ class Target:
         self._renames = self._system.type_name not in _OBJECT_STORES
 
     def names(self) -> list[str]:
-        """Return the files in it; none if it does not exist."""
+        """Return the sorted names of the files in it; none if it does not exist."""
         from pyarrow import fs
 
         found = self._system.get_file_info(fs.FileSelector(self._path, allow_not_found=True))

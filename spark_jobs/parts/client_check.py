@@ -21,12 +21,12 @@ from spark_jobs.parts.consumers import confluent_consumer, kafka_python_consumer
 
 _ANSWER_SECONDS: Final = 5
 _ELSEWHERE: Final = "is given by --bootstrap-servers"
-_BYTES: Final = "is not taken: keys and values are bytes"
+_BYTES: Final = "is not supported: keys and values are bytes"
 #: Settings that the jobs reject, and why.
 _REFUSED: Final = {
     "bootstrap.servers": _ELSEWHERE,
     "metadata.broker.list": _ELSEWHERE,
-    "transactional.id": "is not taken: the job writes no transactions",
+    "transactional.id": "is not supported: the job writes no transactions",
     "key.serializer": _BYTES,
     "value.serializer": _BYTES,
     "key.deserializer": _BYTES,

@@ -38,13 +38,15 @@ _FLUSH_SECONDS: Final = 120
 
 def add_client_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of a job that connects to a broker."""
-    parser.add_argument("--bootstrap-servers", required=True, help="brokers, HOST:PORT,...")
+    parser.add_argument(
+        "--bootstrap-servers", required=True, help="brokers to connect to, HOST:PORT,..."
+    )
     parser.add_argument(
         "--client",
         choices=("auto", CONFLUENT, "kafka-python"),
         default="auto",
-        help="the producers' library; auto: confluent-kafka where it is installed; kafka-python "
-        "refuses headers without a value, and records with neither key nor value",
+        help="client library; auto: confluent-kafka if it is installed; kafka-python "
+        "rejects headers without a value, and records with neither key nor value",
     )
     parser.add_argument(
         "--producer",
@@ -52,7 +54,7 @@ def add_client_arguments(parser: ArgumentParser) -> None:
         default=[],
         type=name_value,
         metavar="NAME=VALUE",
-        help="a setting of the producers",
+        help="producer setting; may be repeated",
     )
     parser.add_argument(
         "--topic-config",
@@ -60,7 +62,7 @@ def add_client_arguments(parser: ArgumentParser) -> None:
         default=[],
         type=name_value,
         metavar="NAME=VALUE",
-        help="a setting of topics that the job creates",
+        help="setting of the topics that the job creates; may be repeated",
     )
 
 
@@ -120,7 +122,7 @@ class Sender(ABC):
 
     def _note_missing(self) -> None:
         if self.errors and self.first_error is None:
-            self.first_error = f"{self.errors} records without an answer"
+            self.first_error = f"{self.errors} records without a response"
 
     @abstractmethod
     def _send(self, record: Outgoing, began: float) -> None: ...
@@ -265,8 +267,8 @@ def sender(bootstrap: str, settings: Mapping[str, str], client: str = "auto") ->
     task = TaskContext.get()
     if task is not None and task.attemptNumber():
         raise SenderFault(
-            f"Spark runs task {task.partitionId()} once more: records of its first attempt may "
-            "have been sent, and are not sent again"
+            f"Spark runs task {task.partitionId()} again: its first attempt may have sent records, "
+            "which are not sent again"
         )
     made = ConfluentSender if is_confluent(client) else KafkaPythonSender
     return made(bootstrap, settings)

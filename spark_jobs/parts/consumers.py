@@ -75,7 +75,9 @@ def _read_confluent(
             if messages:
                 idle_until = time.monotonic() + _IDLE_SECONDS
             elif time.monotonic() > idle_until:
-                raise ConsumerFault(f"nothing more of {topic} came, {open_ends} are not reached")
+                raise ConsumerFault(
+                    f"no more records of {topic} arrived; end offsets not reached: {open_ends}"
+                )
             for message in messages:
                 if message.error():
                     raise ConsumerFault(f"{topic}: {message.error().str()}")
@@ -117,7 +119,9 @@ def _read_kafka_python(
             if polled:
                 idle_until = time.monotonic() + _IDLE_SECONDS
             elif time.monotonic() > idle_until:
-                raise ConsumerFault(f"nothing more of {topic} came, {open_ends} are not reached")
+                raise ConsumerFault(
+                    f"no more records of {topic} arrived; end offsets not reached: {open_ends}"
+                )
             size = count = 0
             for partition, messages in polled.items():
                 end = open_ends.get(partition.partition, 0)  # 0: nothing more of it counts

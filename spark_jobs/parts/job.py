@@ -86,7 +86,7 @@ class _Parser(argparse.ArgumentParser):
             self.register("action", name, _Once)
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog.removesuffix('.py')}: {message} (--help tells all)\n")
+        self.exit(2, f"{self.prog.removesuffix('.py')}: {message} (see --help)\n")
 
 
 def _place(text: str) -> str:
@@ -137,7 +137,7 @@ class Job:
             reading.add_arguments(parser, self.without, is_by_record=by_record)
         if self.arguments is not None:
             self.arguments(parser)
-        shared = parser.add_argument_group("how it runs")
+        shared = parser.add_argument_group("execution and output")
         shared.add_argument(
             "--out",
             type=_place,
@@ -145,10 +145,10 @@ class Job:
             help="directory or URI of the result",
         )
         shared.add_argument(
-            "--format", choices=FORMATS, default=PARQUET, help="files of the tables"
+            "--format", choices=FORMATS, default=PARQUET, help="file format of the tables"
         )
         shared.add_argument("--no-picture", action="store_true", help="draw nothing")
-        shared.add_argument("--quiet", action="store_true", help="no progress, no table")
+        shared.add_argument("--quiet", action="store_true", help="print no progress and no table")
         shared.add_argument(
             "--master", help="Spark's master (default: that of spark-submit, else local[*])"
         )
@@ -233,7 +233,10 @@ class Job:
                 files += self._draw(outcome, arguments)
             except Exception as fault:  # whatever matplotlib raises: the result is there
                 told = f"{type(fault).__name__}: {fault}"
-                print(f"{self.name}: no picture, the result stands: {told}", file=sys.stderr)
+                print(
+                    f"{self.name}: no picture was drawn, but the result is complete: {told}",
+                    file=sys.stderr,
+                )
                 exit_code = exit_code or 3
         if not arguments.quiet:
             print(as_text(outcome))

@@ -86,6 +86,6 @@ def read_batch(opened: SegmentFile, position: int, size: int, options: ReadOptio
     stored = opened.read(size, position)
     header = read_header(stored)
     if options.verify_checksums and not check_crc(stored):
-        raise CorruptBatch("the checksum does not fit the batch")
+        raise CorruptBatch("the checksum does not match the batch")
     payload = records_payload(stored, header, options.max_decompressed_bytes)
     return RawBatch(header, stored, payload)

@@ -65,31 +65,34 @@ def add_arguments(
 
     refused = {each.lower() for name in without for each in _SAID_BY.get(name, (name,))}
     refused |= _OF_THE_JOB
-    chosen = parser.add_argument_group("what is read")
+    chosen = parser.add_argument_group("input")
     chosen.add_argument(
         "--path",
         required=True,
-        help="log directories, with commas between; URIs (s3://...) as pyarrow knows them",
+        help="log directories, comma separated; URIs (s3://...) that pyarrow supports",
     )
     topics = chosen.add_mutually_exclusive_group()
-    topics.add_argument("--topics", help="names with commas between; all but internal ones if none")
-    topics.add_argument("--topic-pattern", help="a regular expression")
-    low, high = "from the first record of that time on", "to the first record of that time"
+    topics.add_argument(
+        "--topics", help="topic names, comma separated (default: all but internal topics)"
+    )
+    topics.add_argument("--topic-pattern", help="regular expression for whole topic names")
+    low, high = "start at the first record of this time", "stop at the first record of this time"
     if is_by_record:
-        low, high = "records whose own time is this or later", "records whose own time is earlier"
-    offer("since", type=time_ms, help=f"{low} (ISO 8601, or ms)")
+        low = "select records with this timestamp or a later one"
+        high = "select records with an earlier timestamp"
+    offer("since", type=time_ms, help=f"{low} (ISO 8601, or ms since 1970)")
     offer("until", type=time_ms, help=high)
     offer(
         "isolation",
         choices=("read_uncommitted", "read_committed"),
         default="read_uncommitted",
-        help="whether records of aborted and open transactions count",
+        help="whether to include records of aborted and open transactions",
     )
     offer(
         "mode",
         choices=MODES,
         default="FAILFAST",
-        help="a corrupt batch ends the job, or is left out (PERMISSIVE and DROPMALFORMED)",
+        help="on a corrupt batch, stop (FAILFAST) or skip it (PERMISSIVE, DROPMALFORMED)",
     )
     chosen.add_argument(
         "--option",
@@ -97,7 +100,7 @@ def add_arguments(
         default=[],
         type=lambda text: _source_option(text, refused),
         metavar="NAME=VALUE",
-        help="any other option of the data source, such as splitBytes=64m",
+        help="any other option of the data source, such as splitBytes=64m; may be repeated",
     )
 
 
@@ -113,14 +116,14 @@ def _source_option(text: str, refused: Collection[str]) -> tuple[str, str]:
     """Parse `NAME=VALUE`; reject what a job does not support."""
     name, value = name_value(text)
     if name.lower() in refused:
-        raise argparse.ArgumentTypeError(f"{name} is no option of this job")
+        raise argparse.ArgumentTypeError(f"{name} is not an option of this job")
     return name, value
 
 
 def positive(text: str) -> int:
     """Parse a number above 0."""
     if not text.isdecimal() or not int(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number above 0")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
     return int(text)
 
 
@@ -133,7 +136,7 @@ def time_ms(text: str) -> int:
     if found_ms < 0:
         raise argparse.ArgumentTypeError(f"{text!r} is before 1970")
     if found_ms >= LAST_MS:
-        raise argparse.ArgumentTypeError(f"{text!r} is behind the year 9000")
+        raise argparse.ArgumentTypeError(f"{text!r} is after the year 9000")
     return found_ms
 
 
@@ -200,7 +203,7 @@ def check_logs(arguments: argparse.Namespace, *, has_topics: bool = True) -> Non
         find_partitions(chosen.paths)
     elif not select_partitions(chosen) and chosen.topic_pattern is not None:
         where = ", ".join(chosen.paths)
-        raise UnknownTopic(f"no topic in {where} fits the pattern {arguments.topic_pattern!r}")
+        raise UnknownTopic(f"no topic in {where} matches the pattern {arguments.topic_pattern!r}")
 
 
 def without_conditions(arguments: argparse.Namespace) -> argparse.Namespace:

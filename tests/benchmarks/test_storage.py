@@ -71,5 +71,5 @@ def test_latencies_of_ours_without_java(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_part_that_is_not_there_starts_nothing() -> None:
-    with pytest.raises(AssertionError, match="there is no part lunch: starts, recovery"):
+    with pytest.raises(AssertionError, match="unknown part lunch; parts are starts, recovery"):
         run("storage", "starts", "lunch")

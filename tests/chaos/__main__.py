@@ -1,12 +1,12 @@
-"""Faults for as long as you like, and a verdict.
+"""Run a cluster of three nodes under faults, for as long as you like, and print a verdict.
 
     python -m tests.chaos records [--minutes N] [--seed S] [--directory D]
     python -m tests.chaos topics  [--minutes N] [--seed S] [--directory D]
 
-`records`: idempotent producers and a group of consumers. `topics`: clients that create, alter and
-delete topics. Three nodes of ours, all links over a proxy. Prints every fault as it comes, and what
-was wrong in the end; exit code 1 when anything was. The files and the nodes' logs are kept in
-DIRECTORY, if one is given. `--weak` has producers that may lose records: the verdict must say so.
+`records` runs idempotent producers and a group of consumers; `topics` runs clients that create,
+alter and delete topics. All connections of the three nodes pass through a proxy. Each fault is
+printed as it is injected, and each violated promise at the end; the exit code is 1 if there was
+one. Use --weak to check the checker: its producers may lose records, which the verdict must report.
 """
 
 from __future__ import annotations
@@ -22,17 +22,28 @@ from tests.chaos import records, topics
 
 
 def main() -> int:
-    """Run one of them."""
+    """Run the requested test; return the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.chaos",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("what", choices=("records", "topics"))
-    parser.add_argument("--minutes", type=float, default=1.0)
-    parser.add_argument("--seed", type=int, default=random.randrange(1_000_000))
-    parser.add_argument("--directory", type=Path)
-    parser.add_argument("--weak", action="store_true", help="records: acks=1, not idempotent")
+    parser.add_argument("what", choices=("records", "topics"), help="what the clients do")
+    parser.add_argument(
+        "--minutes", type=float, default=1.0, help="duration of the run (default %(default)g)"
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=random.randrange(1_000_000),
+        help="seed of the faults (default: random; the run prints it)",
+    )
+    parser.add_argument(
+        "--directory", type=Path, help="keep the nodes' files and logs in this directory"
+    )
+    parser.add_argument(
+        "--weak", action="store_true", help="records: produce with acks=1, without idempotence"
+    )
     arguments = parser.parse_args()
     print(f"{arguments.what}: {arguments.minutes} minutes, seed {arguments.seed}", flush=True)
     started = time.monotonic()
@@ -44,8 +55,8 @@ def main() -> int:
         else:
             faults = topics.run(seconds, arguments.seed, directory, _say)
     for fault in faults:
-        print("WRONG:", fault)
-    verdict = f"{len(faults)} things are wrong" if faults else "nothing is wrong"
+        print("VIOLATION:", fault)
+    verdict = f"{len(faults)} violations" if faults else "no violations"
     print(f"verdict after {time.monotonic() - started:.0f} s, seed {arguments.seed}: {verdict}")
     return 1 if faults else 0
 

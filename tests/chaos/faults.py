@@ -115,7 +115,7 @@ class Nemesis:
     def _look_for_ended_nodes(self) -> None:
         for node in self._cluster.nodes:
             if node.process.poll() is not None:
-                self._note(f"node {node.id} ended by itself: {node.log_text[-3000:]}")
+                self._note(f"node {node.id} exited on its own: {node.log_text[-3000:]}")
                 node.kill()
                 self._launch(node)
 

@@ -76,7 +76,9 @@ def test_fish(run: Run) -> None:
     inner = "'__fish_seen_subcommand_from perf; and __fish_seen_subcommand_from produce'"
     assert any(line.startswith(f"{command} {inner} -l record-size -x -d ") for line in lines)
     seen = "'__fish_seen_subcommand_from produce'"
-    assert f"{command} {seen} -l acks -x -a '0 1 all' -d ''" in lines
+    assert any(
+        line.startswith(f"{command} {seen} -l acks -x -a '0 1 all' -d 'wait ") for line in lines
+    )
     assert f"{command} {seen} -l command-config -r -F -d 'properties of the producer'" in lines
 
 

@@ -27,7 +27,9 @@ def test_subcommands_and_positional_choices(words: dict[tuple[str, ...], Words])
 
 def test_flags(words: dict[tuple[str, ...], Words]) -> None:
     flags = {flag.name: flag for flag in words["produce",].flags}
-    assert flags["--acks"] == Flag("--acks", "", True, ("0", "1", "all"), False)
+    acks = flags["--acks"]
+    assert acks == Flag("--acks", acks.text, True, ("0", "1", "all"), False)
+    assert acks.text.startswith("wait for ")
     assert flags["--command-config"].is_file
     assert not flags["--json"].takes_value
     assert flags["--partition"].takes_value

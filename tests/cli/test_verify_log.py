@@ -65,7 +65,7 @@ TIMES = f"t-0/{NAME}.timeindex"
 DAMAGES: list[tuple[str, Callable[[Path], object], str]] = [
     (LOG, lambda d: flip(d / LOG, 70), "batch at offset 100, position 0: wrong checksum"),
     (LOG, lambda d: flip(d / LOG, second(d) + 70), "batch at offset 102, position "),
-    (LOG, lambda d: cut(d / LOG, 3), "bytes behind the last whole batch, at position "),
+    (LOG, lambda d: cut(d / LOG, 3), "bytes after the last whole batch, at position "),
     (LOG, lambda d: flip(d / LOG, second(d) + 16), "position {}: record batch of magic "),
     (LOG, lambda d: flip(d / LOG, 8), "Found record size -"),
     (LOG, lambda d: put(d / LOG, third(d) + 7, 100), "offsets go back from 104"),

@@ -1,12 +1,12 @@
-"""Do prepared requests answer as the general path does? Random lives of two nodes show it.
+"""Compare prepared requests with the general path, over random lives of two nodes.
 
-    python -m tests.harness.equal_answers [--requests N] [--seed N]
+    python -m tests.harness.equal_answers [--requests N] [--seed N] [--steps N]
 
-One node prepares for requests like those before (`broker/prepared/`), the other one never does.
-Both get the same bytes on real connections over sockets of the test's own, and the same events
+One node prepares for requests that resemble earlier ones (`broker/prepared/`), the other never
+does. Both receive the same bytes on real connections over simulated sockets, and the same events
 between them: settings, leaders and topics change, followers fetch, time passes, disks fail. After
-every step what has been sent to each client, which connections are closed, the counters and the
-ends of the logs have to be equal, and after the life the bytes of the logs.
+every step, the bytes sent to each client, the closed connections, the counters and the ends of the
+logs must be equal; after the life, so must the bytes of the logs.
 """
 
 from __future__ import annotations
@@ -260,11 +260,20 @@ def live(seed: int, steps: int, served: Counter[str]) -> int:
 
 
 def main(words: list[str] | None = None) -> int:
-    """Live until there were so many requests."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--requests", type=int, default=10_000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--steps", type=int, default=120)
+    """Run lives until enough requests were served; return the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.harness.equal_answers",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    for name, default, text in (
+        ("requests", 10_000, "stop after the life in which this many requests were served"),
+        ("seed", 1, "seed of the first life"),
+        ("steps", 120, "number of steps of a life"),
+    ):
+        parser.add_argument(
+            f"--{name}", type=int, default=default, help=f"{text} (default %(default)s)"
+        )
     options = parser.parse_args(words)
     logging.disable()  # of connections that are closed for what they send
     served: Counter[str] = Counter()

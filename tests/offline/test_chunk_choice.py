@@ -58,9 +58,9 @@ def test_what_is_asked_for(wanted: dict[str, Any], indices: list[int]):
 @pytest.mark.parametrize(
     "content, told",
     [
-        (damaged(17, ">I", 1), "the checksum does not fit the batch"),
+        (damaged(17, ">I", 1), "the checksum does not match the batch"),
         (damaged(16, ">b", 1), "record batch of magic 1"),
-        (damaged(0, ">q", 7), "base offset 7 behind offset 19"),
+        (damaged(0, ">q", 7), "base offset 7 after offset 19"),
     ],
 )
 def test_what_is_wrong(content: bytes, told: str):
@@ -74,7 +74,7 @@ def test_behind_what_is_lost():
     content = damaged(17, ">I", 1, batch=4)
     assert chosen(content, is_at_end=False) == (
         [0, 1, 2, 3],
-        {4: "the checksum does not fit the batch"},
+        {4: "the checksum does not match the batch"},
         4,
     )
     assert chosen(content, behind=50, is_at_end=False)[2] is None

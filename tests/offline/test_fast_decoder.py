@@ -210,9 +210,9 @@ LIES = {
     "two billion records": (57, ">i", 0x7FFFFFFF, "2147483647 records with a last offset delta"),
     "last offset": (23, ">i", 5, "10 records with a last offset delta of 5"),
     "base offset": (0, ">q", -7, "base offset -7"),
-    "base offset of the batch before": (0, ">q", 3, "base offset 3 behind offset 9"),
-    "base offset over the next": (0, ">q", 15, "offsets 15 to 24 reach over the base offset 20"),
-    "base offset far above": (0, ">q", 10 + (1 << 40), "are not of this segment's 0 to"),
+    "base offset of the batch before": (0, ">q", 3, "base offset 3 after offset 9"),
+    "base offset over the next": (0, ">q", 15, "offsets 15 to 24 reach beyond the base offset 20"),
+    "base offset far above": (0, ">q", 10 + (1 << 40), "are outside this segment's 0 to"),
     "last possible offset": (0, ">q", 2**63 - 2, "base offset 9223372036854775806"),
     "short length": (8, ">i", 10, "record batch of 22 bytes, less than its header"),
     "long length": (8, ">i", 0x7FFFFFFF, "only"),
@@ -353,7 +353,7 @@ def test_rows_before_a_corrupt_batch_come_first(tmp_path: Path, decoder: str):
     path.write_bytes(b"".join([batches[0], batches[1], bytes(bad), batches[3]]))
     rows = 0
     scan = open_log(str(tmp_path), "t", columns=["offset"], decoder=decoder)
-    with pytest.raises(CorruptSegment, match="the checksum does not fit the batch"):  # noqa: PT012
+    with pytest.raises(CorruptSegment, match="the checksum does not match the batch"):  # noqa: PT012
         for batch in scan:
             rows += batch.num_rows
     assert rows == 20

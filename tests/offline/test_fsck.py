@@ -59,7 +59,7 @@ def test_a_wrong_checksum(log: Path):
     (row,) = fsck(str(log)).to_pylist()
     assert (row["severity"], row["check"]) == ("error", "batches")
     assert (row["path"], row["position"], row["offset"]) == (str(path), 0, 0)
-    assert row["detail"] == "the checksum does not fit the batch"
+    assert row["detail"] == "the checksum does not match the batch"
 
 
 def test_offsets_that_do_not_ascend(tmp_path: Path):
@@ -93,8 +93,8 @@ def test_sequences(tmp_path: Path):
     rows = [(0, 0, 5), (1, 0, 6), (2, 0, 8), (3, 1, 0), (4, 1, 0), (9, 1, 7)]
     write_segment(partition_directory(tmp_path), [batch(*row) for row in rows])
     assert findings(tmp_path) == [
-        ("sequences", "producer 7: sequence 8 where 7 is next"),
-        ("sequences", "producer 7: sequence 0 again, 1 would be next"),
+        ("sequences", "producer 7: sequence 8 where 7 is expected"),
+        ("sequences", "producer 7: sequence 0 is repeated; 1 is expected"),
     ]
 
 

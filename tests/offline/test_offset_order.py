@@ -21,9 +21,9 @@ def order(base: int = 100, next_base: int = 200) -> OffsetOrder:
         (100, 109, 110, None),
         (150, 159, None, None),  # a gap: compaction
         (190, 199, None, None),
-        (99, 108, None, "offsets 99 to 108 are not of this segment's 100 to 200"),
-        (191, 200, None, "not of this segment"),
-        (150, 159, 155, "offsets 150 to 159 reach over the base offset 155"),
+        (99, 108, None, "offsets 99 to 108 are outside this segment's 100 to 200"),
+        (191, 200, None, "outside this segment"),
+        (150, 159, 155, "offsets 150 to 159 reach beyond the base offset 155"),
         (100, 109, 105, None),  # it follows on: the next one is wrong
         (150, 159, 20, None),  # so is that one
     ],
@@ -37,7 +37,7 @@ def test_one_batch(base: int, last: int, behind: int | None, reason: str | None)
 def test_offsets_ascend() -> None:
     looked = order()
     assert looked.fault(100, 109, None) is None
-    assert looked.fault(109, 118, None) == "base offset 109 behind offset 109"
+    assert looked.fault(109, 118, None) == "base offset 109 after offset 109"
     assert looked.fault(110, 119, None) is None
 
 

@@ -199,7 +199,7 @@ def test_a_message_that_cannot_be_read(tmp_path: Path, decoder: str) -> None:
 def test_offsets_that_go_back(tmp_path: Path, decoder: str) -> None:
     path = partition_directory(tmp_path) / f"{0:020d}.log"
     path.write_bytes(b"".join(message(n, Old(b"k", b"v"), magic=0) for n in (0, 5, 3, 6)))
-    with pytest.raises(CorruptSegment, match="base offset 3 behind offset 5"):
+    with pytest.raises(CorruptSegment, match="base offset 3 after offset 5"):
         rows_of(tmp_path, decoder)
 
 

@@ -101,7 +101,7 @@ def test_ranges_that_run_backwards_are_refused(tmp_path: Path):
     write_segment(partition_directory(tmp_path), simple_batches(5))
     for start, end in ((7, 3), (400, -1)):
         bounds: dict[str, Any] = {"start_offsets": start, "end_offsets": end}
-        with pytest.raises(OffsetsGone, match="is behind the end offset"):
+        with pytest.raises(OffsetsGone, match="is after the end offset"):
             open_log(str(tmp_path), fail_on_data_loss=False, **bounds)
     with pytest.raises(BadOption, match="start_offsets must be an offset"):
         open_log(str(tmp_path), start_offsets=True)

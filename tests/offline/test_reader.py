@@ -186,8 +186,8 @@ def test_refusals(logs: str, tmp_path: Path):
 @pytest.mark.parametrize(
     ("asked", "answer"),
     [
-        ({"topics": []}, "topics names none"),
-        ({"partitions": []}, "partitions names none"),
+        ({"topics": []}, "topics is empty"),
+        ({"partitions": []}, "partitions is empty"),
         ({"partitions": [0, 9]}, "no partition 9 of any topic"),
         ({"topics": "t", "topic_pattern": "t.*"}, "exclude each other"),
         ({"start_offsets": {"t": 3}}, "start_offsets must be"),
@@ -266,7 +266,7 @@ def test_the_side_table_counts_what_is_left_out(logs: str, mode: str):
     assert row["position"] == position
     assert row["base_offset"] == 30
     assert row["record_count"] == 10
-    assert row["reason"] == "the checksum does not fit the batch"
+    assert row["reason"] == "the checksum does not match the batch"
     assert log.corrupt_bytes == row["size_bytes"] > 9000
     assert (row["raw"] is not None) == (mode == "PERMISSIVE")
     assert open_log(logs, verify_checksums=False).read_all().num_rows == 350

@@ -95,7 +95,7 @@ def test_a_damaged_time_hides_no_segment(log: Path):
     last = len(content) - len(simple_batches(40, size=480)[-1])
     content[last + 35 : last + 43] = bytes(8)
     segment.write_bytes(content)
-    with pytest.raises(CorruptSegment, match="the checksum does not fit"):
+    with pytest.raises(CorruptSegment, match="the checksum does not match"):
         open_log(str(log), start_timestamp_ms=BASE_MS + 395).read_all()
 
 
@@ -152,7 +152,7 @@ def test_a_damaged_offset_is_seen_however_the_log_is_cut(
     if not with_index:
         path.with_suffix(".index").unlink()
     for decoder in ("numpy", "plain"):
-        with pytest.raises(CorruptSegment, match=f"base offset {base} behind offset 39"):
+        with pytest.raises(CorruptSegment, match=f"base offset {base} after offset 39"):
             open_log(tmp_path, split_bytes=split_bytes, decoder=decoder).read_all()
         scan = open_log(
             tmp_path, split_bytes=split_bytes, decoder=decoder, mode="PERMISSIVE", columns="offset"
@@ -165,7 +165,7 @@ def test_an_entry_of_a_batch_whose_offset_is_damaged(tmp_path: Path, base: int):
     batches = simple_batches(4)
     path = write_segment(partition_directory(tmp_path), batches, index_every=1)
     path.write_bytes(b"".join([*batches[:2], base.to_bytes(8) + batches[2][8:], batches[3]]))
-    with pytest.raises(CorruptSegment, match=f"base offset {base} behind offset 19"):
+    with pytest.raises(CorruptSegment, match=f"base offset {base} after offset 19"):
         open_log(tmp_path, start_offsets=29).read_all()
 
 

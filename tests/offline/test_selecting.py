@@ -106,7 +106,7 @@ def test_a_partition_that_is_deleted_meanwhile(tmp_path: Path, monkeypatch: pyte
     )
     for selection in named:
         write_segment(partition_directory(tmp_path, "b"), simple_batches(1))
-        with pytest.raises(UnknownTopic, match="b-0 was deleted while it was looked at"):
+        with pytest.raises(UnknownTopic, match="b-0 was deleted while it was being read"):
             plan(selection)
     for all_topics in (Selection(paths), Selection(paths, topic_pattern=".*")):
         write_segment(partition_directory(tmp_path, "b"), simple_batches(1))

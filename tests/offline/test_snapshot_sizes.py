@@ -24,7 +24,7 @@ def test_a_live_log_that_is_truncated_in_place(tmp_path: Path):
     manifest = json.loads((tmp_path / "taken" / "snapshot.json").read_text())
     assert manifest["sizes"]["t-0"][first.name] == size
     os.truncate(first, size // 2)
-    with pytest.raises(OfflineError, match=f"noted {size} bytes, now {size // 2}"):
+    with pytest.raises(OfflineError, match=f"recorded {size} bytes, the file has {size // 2}"):
         open_log(target)
     assert ("error", "files") in {
         (row["severity"], row["check"]) for row in fsck(target).to_pylist()
@@ -37,11 +37,11 @@ def test_a_live_log_that_is_truncated_in_place(tmp_path: Path):
 def test_a_manifest_that_is_none(tmp_path: Path, text: str):
     write_segment(partition_directory(tmp_path), simple_batches(1))
     (tmp_path / "snapshot.json").write_bytes(text.encode("latin-1"))
-    with pytest.raises(OfflineError, match="is no manifest of a snapshot"):
+    with pytest.raises(OfflineError, match="is not the manifest of a snapshot"):
         open_log(tmp_path)
     (row,) = fsck(tmp_path).to_pylist()
     assert row["path"] == str(tmp_path / "snapshot.json")
-    assert "is no manifest of a snapshot" in row["detail"]
+    assert "is not the manifest of a snapshot" in row["detail"]
 
 
 @pytest.mark.parametrize("make", [os.mkdir, os.mkfifo])

@@ -50,7 +50,7 @@ def test_the_file_or_its_old_name_or_nothing(tmp_path: Path):
             path.rename(tmp_path / "log.deleted")
             path.write_bytes(b"123")
     (tmp_path / "log.deleted").unlink()
-    with pytest.raises(OffsetsGone, match="is not the file any more that it was"):
+    with pytest.raises(OffsetsGone, match="is no longer the same file"):
         list(open_parts(split))
     assert list(open_parts(replace(split, fail_on_data_loss=False))) == []
 
@@ -145,7 +145,7 @@ def test_a_topic_made_again_is_another_one(tmp_path: Path, decoder: str):
     path.rename(tmp_path / "elsewhere")  # its inode is not free
     write_segment(directory, simple_batches(30, 1, size=90), 0)
     metadata.write_text("version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAw\n")
-    with pytest.raises(SegmentGone, match="another topic has its name now"):
+    with pytest.raises(SegmentGone, match="its name now belongs to another topic"):
         logs[0].read_all()
     assert offsets_of(logs[1]) == []
 

@@ -53,7 +53,7 @@ def test_a_damaged_time_is_not_passed_over(tmp_path: Path):
         b"".join([*batches[:2], batches[2][:35] + old + batches[2][43:], *batches[3:]])
     )
     chosen = Selection((str(tmp_path),))
-    with pytest.raises(CorruptSegment, match="the checksum does not fit"):
+    with pytest.raises(CorruptSegment, match="the checksum does not match"):
         offset_of_time(chosen, BASE_MS + 22)
     assert offset_of_time(chosen, BASE_MS + 22, "PERMISSIVE") == 20
     assert offset_of_time(chosen, BASE_MS + 15) == 15
@@ -65,7 +65,7 @@ def test_batches_out_of_order_are_not_passed_over(tmp_path: Path):
     swapped = [batches[0], batches[2], batches[1], *batches[3:]]
     write_segment(partition_directory(tmp_path), swapped)
     chosen = Selection((str(tmp_path),))
-    with pytest.raises(CorruptSegment, match="reach over the base offset 10"):
+    with pytest.raises(CorruptSegment, match="reach beyond the base offset 10"):
         offset_of_time(chosen, BASE_MS + 15)
     assert offset_of_time(chosen, BASE_MS + 15, "PERMISSIVE") == 10
     assert offset_of_time(chosen, BASE_MS + 5) == 5

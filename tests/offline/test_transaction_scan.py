@@ -454,5 +454,5 @@ def test_a_batch_that_is_there_twice_moves_no_transaction(tmp_path: Path):
     log.batches.insert(0, log.batches[0])
     log.roll()
     assert committed(tmp_path, mode="PERMISSIVE") == log.expected()
-    with pytest.raises(CorruptSegment, match="base offset 0 behind offset 19"):
+    with pytest.raises(CorruptSegment, match="base offset 0 after offset 19"):
         committed(tmp_path)

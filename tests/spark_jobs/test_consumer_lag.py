@@ -98,11 +98,11 @@ def test_commits_of_aborted_transactions_are_not_read():
 
 
 def test_a_pattern_that_fits_nothing(run_job: RunJob, ours: FlightLogs):
-    with pytest.raises(UnknownTopic, match="fit the pattern 'flihgts'"):
+    with pytest.raises(UnknownTopic, match="match the pattern 'flihgts'"):
         run_job(JOB, "--path", ours.path, "--topic-pattern", "flihgts")
-    with pytest.raises(UnknownTopic, match="fit the pattern ''"):
+    with pytest.raises(UnknownTopic, match="match the pattern ''"):
         run_job(JOB, "--path", ours.path, "--topic-pattern", "")
-    with pytest.raises(UnknownTopic, match="fit the pattern 'fl'"):  # it is of whole names
+    with pytest.raises(UnknownTopic, match="match the pattern 'fl'"):  # it is of whole names
         run_job(JOB, "--path", ours.path, "--topic-pattern", "fl")
     found = run_job(JOB, "--path", ours.path, "--topic-pattern", "pla.*")  # never consumed
     assert found.tables["lag"].num_rows == 0
@@ -216,7 +216,7 @@ def test_names_that_are_nowhere_beside_a_record_that_cannot_be_decoded(
         run_job(JOB, *words, "--group", "nobody")
     with pytest.raises(UnknownTopic, match=r"no topic 'u' .* there are t$"):
         run_job(JOB, *words, "--topics", "u")
-    with pytest.raises(UnknownTopic, match=r"fit the pattern 'u' .* there are __.*, t$"):
+    with pytest.raises(UnknownTopic, match=r"match the pattern 'u' .* there are __.*, t$"):
         run_job(JOB, *words, "--topic-pattern", "u")
 
 

@@ -62,8 +62,8 @@ def test_the_help_tells_what_times_are_of(capsys: pytest.CaptureFixture[str]):
     with pytest.raises(SystemExit):
         JOB.parse(["--help"])
     told = " ".join(capsys.readouterr().out.split())
-    assert "records whose own time is this or later (ISO 8601, or ms)" in told
-    assert "to the first record of that time" not in told
+    assert "select records with this timestamp or a later one (ISO 8601, or ms since 1970)" in told
+    assert "at the first record of this time" not in told
 
 
 def test_by_offset(run_job: RunJob, ours: FlightLogs):
@@ -79,10 +79,10 @@ def test_a_limit_is_told(run_job: RunJob, ours: FlightLogs, capsys: pytest.Captu
     outcome = run_job(JOB, *words)
     assert outcome.summary == {"found_records": 7, "is_limited": True}
     told = capsys.readouterr().err
-    assert "find: 7 of the records that fit" in told
+    assert "find: 7 of the matching records" in told
     assert "there are more (--limit)" in told
     assert JOB.draw is not None
-    assert "7 of the records that fit" in " ".join(texts_of(JOB.draw(outcome)))
+    assert "7 of the matching records" in " ".join(texts_of(JOB.draw(outcome)))
 
 
 def test_keys():

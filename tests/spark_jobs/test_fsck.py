@@ -128,7 +128,7 @@ def test_damage_is_found(run_job: RunJob, apache: FlightLogs, tmp_path: Path):
         assert mine[0]["severity"] == "error"
         assert position is None or position in [row["position"] for row in mine]
     notes = [row["detail"] for row in found if row["severity"] == "note"]
-    assert any("offsets are not there" in note for note in notes)
+    assert any("offsets are missing" in note for note in notes)
     sound = {"planes", "flights-4"}
     assert not [row for row in found if f"{row['topic']}-{row['partition']}" in sound]
 
@@ -170,7 +170,7 @@ def test_the_picture_names_what_stands_in_no_segment():
     tail = place | {"severity": "note", "check": "tail", "path": "/t-0/0.log", "position": 100}
     found = [
         row | {"detail": "entry 1"},
-        tail | {"detail": "900 bytes behind the last whole batch"},
+        tail | {"detail": "900 bytes after the last whole batch"},
     ]
     files = [place | {"path": "/t-0/0.log", "bytes": 100}]
     tables = {"findings": pa.Table.from_pylist(found), "files": pa.Table.from_pylist(files)}

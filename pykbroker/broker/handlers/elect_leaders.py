@@ -29,7 +29,7 @@ API_KEY = 43
 
 
 def handle(services: NodeServices, request: Request) -> Outcome:
-    """Pass the request to the active controller."""
+    """Pass the request to the active controller, unless it names no topic or has no time left."""
     message = request.message
     if message.topic_partitions is not None and not message.topic_partitions:
         return ElectLeadersResponse()

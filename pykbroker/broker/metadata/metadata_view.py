@@ -181,7 +181,8 @@ class MetadataView:
     def controller_id(self) -> int:
         """The broker to which clients send controller requests, and which forwards them.
 
-        Kafka names any live broker. This one is alive, because the client has just reached it.
+        Kafka names any live broker. Here it is this one, which the client has just reached, unless
+        it is fenced: then another that is not fenced, or -1 if there is none.
         """
         this = self.image.brokers.get(self._node_id)
         if this is not None and not this.fenced:

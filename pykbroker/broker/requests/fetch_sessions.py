@@ -346,7 +346,7 @@ class FetchSessions:
         choose_id: Callable[[int, int], int],
         follower_session: Callable[[], FollowerSession],
     ) -> None:
-        """follower_session: makes what a follower's session is for the replicas' leader."""
+        """`slots`: the most sessions; `follower_session` creates the leader's side of one."""
         self._follower_session = follower_session
         self._shards = [SessionShard(n, slots // SHARDS, choose_id) for n in range(SHARDS)]
         self._next_shard = 0

@@ -185,8 +185,9 @@ class CleanerState:
         }
 
     def _is_of(self, log: PartitionLog) -> bool:
-        """Return whether the known state belongs to this log, not to an older
-        one with the same name.
+        """Return False if the known state belongs to an older log with the same name.
+
+        True also if nothing is known.
         """
         known = self._known.get(log.topic_partition)
         return known is None or known[0] == log.topic_id

@@ -51,7 +51,7 @@ _FRAME = struct.Struct(">8xi4xb")
 
 
 class UncleanableBatch(CorruptBatch):
-    """A batch of a segment that cannot be read; names the file and the position."""
+    """A batch of a segment that cannot be read; names the file, and its position or offset."""
 
 
 @dataclass(frozen=True)

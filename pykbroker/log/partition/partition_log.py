@@ -314,7 +314,7 @@ class PartitionLog:
         return max(first, self.log_start_offset)
 
     def end_offset_for_epoch(self, leader_epoch: int) -> tuple[int, int]:
-        """Return (epoch, end offset) of the largest epoch <= `epoch`; (-1, -1) if unknown."""
+        """Return (largest known epoch <= `leader_epoch`, its end); (-1, -1) if unknown."""
         return self.leader_epochs.end_offset_for(leader_epoch, self.log_end_offset)
 
     def active_producers(self, now_ms: int) -> list[ProducerStateEntry]:

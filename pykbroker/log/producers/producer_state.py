@@ -180,7 +180,7 @@ class ProducerStateManager:
         max_timestamp: int,
     ) -> ProducerUpdate | None:
         """Like `prepare`, for a client's non-transactional batch that continues the producer's
-        sequence in the same epoch; None for any other batch.
+        sequence in the same epoch; None if `prepare` has to check the batch.
         """
         entry = self.producers.get(producer_id)
         if (

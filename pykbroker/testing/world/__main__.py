@@ -1,11 +1,14 @@
-"""`python -m pykbroker.testing.world`: runs lives of simulated nodes, one per seed.
+"""`python -m pykbroker.testing.world`: run lives of simulated nodes, one for each seed.
 
---seeds 1000                            seeds 0 to 999 of one node
---seeds 1000 --nodes 3                  of a quorum of three that replicates metadata
---seeds 1000 --nodes 3 --controllers 7  of seven voters and three brokers that observe them
---seeds 1000 --nodes 3 --life cluster   of three brokers that replicate everything
---seeds 1000 --nodes 3 --life cluster --controllers 5     of these and five controllers
---seed 17                               one seed, with its timeline at the end
+--seeds 1000                            seeds 0 to 999, each a life of one node
+--seeds 1000 --nodes 3                  a quorum of three that replicates metadata
+--seeds 1000 --nodes 3 --controllers 7  seven voters, and three brokers that observe them
+--seeds 1000 --nodes 3 --life cluster   three brokers that replicate partitions as well
+--seeds 1000 --nodes 3 --life cluster --controllers 5     the same with five separate controllers
+--seed 17                               only this seed
+
+A life that fails prints the end of its timeline, the violation and the command that repeats it. The
+exit code is 1 if a life failed, or with --mutants if a broken rule was not noticed.
 """
 
 from __future__ import annotations
@@ -82,7 +85,7 @@ def failure_of(kind: Kind, seed: int) -> str:
 
 
 def live_with_mutants(names: Sequence[str], seeds: int) -> int:
-    """Break one rule after another; return 1 if no world detects one of them."""
+    """Break one rule after another; return 1 if one of them goes unnoticed."""
     missed = []
     for mutant in MUTANTS:
         if names and mutant.name not in names:
@@ -101,20 +104,50 @@ def live_with_mutants(names: Sequence[str], seeds: int) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run lives; return 1 if one of them failed."""
-    parser = argparse.ArgumentParser(prog="pykbroker.testing.world", description=__doc__)
-    parser.add_argument("--seeds", type=int, default=100, help="how many seeds")
-    parser.add_argument("--first", type=int, default=0, help="the first seed")
-    parser.add_argument("--seed", type=int, help="one seed alone")
-    parser.add_argument("--nodes", type=int, default=1, help="how many (1; 3, 5 or 7 elect)")
-    parser.add_argument(
-        "--life", choices=("metadata", "cluster"), default="metadata", help="of several nodes"
+    parser = argparse.ArgumentParser(
+        prog="python -m pykbroker.testing.world",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--controllers", type=int, default=0, help="voters beside the brokers")
-    parser.add_argument("--scale", type=int, default=1, help="how many times longer a life is")
     parser.add_argument(
-        "--mutants", nargs="*", metavar="NAME", help="break rules (all, or those named) instead"
+        "--seeds", type=int, default=100, help="number of seeds (default %(default)s)"
     )
-    parser.add_argument("--verbose", action="store_true", help="log lines of level INFO, too")
+    parser.add_argument("--first", type=int, default=0, help="first seed (default %(default)s)")
+    parser.add_argument("--seed", type=int, help="run only this seed, and print its digest")
+    parser.add_argument(
+        "--nodes",
+        type=int,
+        default=1,
+        help="number of nodes (default %(default)s); 3, 5 or 7 hold elections",
+    )
+    parser.add_argument(
+        "--life",
+        choices=("metadata", "cluster"),
+        default="metadata",
+        help="what several nodes replicate: metadata alone, or partitions as well "
+        "(default %(default)s)",
+    )
+    parser.add_argument(
+        "--controllers",
+        type=int,
+        default=0,
+        help="number of separate controllers; 0: the nodes are voters (default %(default)s)",
+    )
+    parser.add_argument(
+        "--scale",
+        type=int,
+        default=1,
+        help="multiply the length of a life by this (default %(default)s)",
+    )
+    parser.add_argument(
+        "--mutants",
+        nargs="*",
+        metavar="NAME",
+        help="break rules one at a time (all, or those named), and check that each is noticed",
+    )
+    parser.add_argument(
+        "--verbose", action="store_true", help="include INFO log lines in the timeline"
+    )
     options = parser.parse_args(arguments)
     level = logging.INFO if options.verbose else logging.WARNING
     kind = Kind(options.nodes, options.scale, options.life == "cluster", options.controllers)

@@ -98,14 +98,16 @@ class Catalog:
                 raise Violation(f"topic {name} was deleted and is there")
             if partitions not in (topic.partitions, topic.most_partitions):
                 raise Violation(
-                    f"topic {name} has {partitions} partitions, promised were {topic.partitions}"
+                    f"topic {name} has {partitions} partitions, expected {topic.partitions}"
                 )
         for name in found:
             if name not in self.topics and not name.startswith("__"):
-                raise Violation(f"nobody created topic {name}")
+                raise Violation(f"no client created topic {name}")
 
     def check_configs(self, name: str, found: Mapping[str, str | None]) -> None:
         """Compare with the DescribeConfigs response for a topic."""
         for key, values in self.topics[name].configs.items():
             if found.get(key) not in values:
-                raise Violation(f"topic {name}: {key} is {found.get(key)}, set were {values}")
+                raise Violation(
+                    f"topic {name}: {key} is {found.get(key)}, expected one of {values}"
+                )

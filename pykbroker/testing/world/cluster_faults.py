@@ -41,15 +41,15 @@ class ClusterFaults(Faults):
         return [other.name for other in self.nodes if other is not node]
 
     def _isolate(self, node: Node) -> None:
-        how = self.dice.choice(("hears nobody", "is not heard", "is alone"))
+        how = self.dice.choice(("receives nothing", "cannot send", "is isolated"))
         duration_ms = self.dice.choice((200, 1_500, 4_000, 7_000))
         self.world.timeline.note("network", f"{node.name} {how} for {duration_ms} ms")
         network = self.world.network
         for other in self._others(node):
-            if how != "is not heard":
+            if how != "cannot send":
                 network.cut(other, node.name)
                 self._later(duration_ms, duration_ms, network.heal, other, node.name)
-            if how != "hears nobody":
+            if how != "receives nothing":
                 network.cut(node.name, other)
                 self._later(duration_ms, duration_ms, network.heal, node.name, other)
 
@@ -68,7 +68,7 @@ class ClusterFaults(Faults):
     def _part(self, node: Node) -> None:
         other = self.dice.choice([each for each in self.nodes if each is not node])
         duration_ms = self.dice.choice((2_500, 4_000))
-        self.world.timeline.note("network", f"{node.name} and {other.name} part: {duration_ms} ms")
+        self.world.timeline.note("network", f"{node.name} and {other.name} apart: {duration_ms} ms")
         network = self.world.network
         for sender, receiver in ((node.name, other.name), (other.name, node.name)):
             network.cut(sender, receiver)
@@ -79,7 +79,7 @@ class ClusterFaults(Faults):
     def _late(self, node: Node) -> None:
         other = self.dice.choice([each for each in self.nodes if each is not node])
         duration_ms = self.dice.choice((900, 1_800))
-        self.world.timeline.note("network", f"{other.name} hears {node.name} {duration_ms} ms late")
+        self.world.timeline.note("network", f"{node.name} to {other.name}: {duration_ms} ms late")
         network = self.world.network
         network.cut(node.name, other.name)
         self._later(20, 300, self._power_unless_over, node)

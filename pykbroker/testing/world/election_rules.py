@@ -110,7 +110,7 @@ class ElectionRules:
                 handler(self, record.message)
         for key, lost in self._lost.items():
             if lost - self._restarted.keys():
-                raise self._violated(key, f"{sorted(lost)} should have stayed able to lead")
+                raise self._violated(key, f"{sorted(lost)} should have remained eligible")
         for key, standing in self._partitions.items():
             self._check(key, standing)
 
@@ -130,17 +130,17 @@ class ElectionRules:
             raise self._violated(key, "its leader is not in sync")
         out = [each for each in standing.in_sync if not self._is_in_service(each)]
         if out and self._has_eligible:
-            raise self._violated(key, f"{out} are in sync and out of service")
+            raise self._violated(key, f"{out} are in sync but out of service")
         counted = standing.in_sync | standing.eligible
         crashed = [each for each, has_crashed in self._restarted.items() if has_crashed]
         if self._has_eligible and not counted.isdisjoint(crashed):
-            raise self._violated(key, f"{crashed} are back from a crash, and count")
+            raise self._violated(key, f"{crashed} restarted after a crash and still count")
         if standing.leader == NOBODY:
             able = [each for each in standing.may_lead if self._is_in_service(each)]
             if not standing.may_lead and len(standing.last_known) == 1:
                 able = [each for each in standing.last_known if self._is_in_service(each)]
             if able:
-                raise self._violated(key, f"it has no leader, {able} could lead")
+                raise self._violated(key, f"it has no leader although {able} could lead")
 
     def _is_in_service(self, broker_id: int) -> bool:
         broker = self._brokers.get(broker_id)
@@ -178,7 +178,7 @@ class ElectionRules:
         joined = after.in_sync - before.in_sync
         out = [each for each in joined if not self._is_known_fit(each)]
         if out and before.leader != NOBODY:
-            raise self._violated(key, f"{out} came in, and are out of service")
+            raise self._violated(key, f"{out} joined the ISR while out of service")
         if self._has_eligible:
             self._check_eligible(key, before, after)
             self._check_last_known(key, before, after)
@@ -202,17 +202,19 @@ class ElectionRules:
             return
         self._note_lost(key, before.may_lead & set(after.replicas))
         if before.last_known != (after.leader,) or not after.is_recovering:
-            raise self._violated(key, f"it was {before}: {after.leader} is not known to have led")
+            raise self._violated(
+                key, f"it was {before}: {after.leader} is not its last known leader"
+            )
         self.last_known_elected += 1
 
     def _check_eligible(self, key: PartitionKey, before: Standing, after: Standing) -> None:
         had_all = before.in_sync | before.eligible
         if not after.eligible <= had_all:
-            raise self._violated(key, f"it was {before}: who is eligible was not in sync")
+            raise self._violated(key, f"it was {before}: an eligible replica was not in sync")
         is_elected = after.leader in before.eligible and after.leader != before.leader
         if len(after.in_sync) >= self._least_in_sync(key):
             if after.eligible and not is_elected:
-                raise self._violated(key, "enough are in sync, and some are eligible")
+                raise self._violated(key, "enough replicas are in sync, yet some are eligible")
         elif not after.is_recovering:
             left = had_all - after.in_sync - after.eligible
             self._note_lost(key, left & set(before.replicas) & set(after.replicas))
@@ -223,9 +225,9 @@ class ElectionRules:
     def _check_last_known(self, key: PartitionKey, before: Standing, after: Standing) -> None:
         if after.leader != NOBODY:
             if after.last_known:
-                raise self._violated(key, "it has a leader and a last known one")
+                raise self._violated(key, "it has a leader and also a last known leader")
         elif not after.last_known or (before.leader not in (NOBODY, *after.last_known)):
-            raise self._violated(key, f"it was {before}: who led last is not noted")
+            raise self._violated(key, f"it was {before}: its last known leader is not recorded")
 
     def _least_in_sync(self, key: PartitionKey) -> int:
         """Return `min.insync.replicas`, at most the replica count of the first partition."""

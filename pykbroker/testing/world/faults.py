@@ -64,7 +64,7 @@ class Faults:
 
     def start(self) -> None:
         """Inject faults from now on, until `heal`."""
-        self.world.timeline.note("faults", f"are {', '.join(self.weights)}")
+        self.world.timeline.note("faults", f"enabled: {', '.join(self.weights)}")
         self._next()
 
     def _next(self) -> None:
@@ -109,7 +109,7 @@ class Faults:
         files = node.machine.files
         files.crash_at = files.calls + number
         self._ends_with_power[node.name] = self.dice.one_in(2)
-        node.note("will crash at some call of its disk")
+        node.note("will crash during a later disk call")
 
     def _crash_point(self, process: Process) -> None:
         node = next(node for node in self.nodes if node.machine.process is process)
@@ -133,7 +133,7 @@ class Faults:
     def _clock_jump(self, node: Node) -> None:
         jump_us = self.dice.randint(-MOST_JUMP_US, MOST_JUMP_US)
         node.machine.clock.jump(jump_us)
-        node.note(f"has its clock set by {jump_us // 1_000_000} s")
+        node.note(f"has its wall clock moved by {jump_us // 1_000_000} s")
 
     # ---------------------------------------------------------------- disks
 
@@ -175,14 +175,14 @@ class Faults:
         sender, receiver = self._two_hosts(node)
         network = self.world.network
         network.cut(sender, receiver)
-        self.world.timeline.note("network", f"nothing gets from {sender} to {receiver}")
+        self.world.timeline.note("network", f"{sender} cannot reach {receiver}")
         self._later(20, 4_000, network.heal, sender, receiver)
 
     def _slow_link(self, node: Node) -> None:
         sender, receiver = self._two_hosts(node)
         jitter_ms = self.dice.choice((5, 80, 900))
         self.world.network.slow(sender, receiver, jitter_ms * MS)
-        self.world.timeline.note("network", f"up to {jitter_ms} ms from {sender} to {receiver}")
+        self.world.timeline.note("network", f"{sender} to {receiver} takes up to {jitter_ms} ms")
         self._later(100, 2_000, self.world.network.slow, sender, receiver, 500)
 
     def _break_connection(self, node: Node) -> None:
@@ -190,7 +190,8 @@ class Faults:
         if found:
             endpoint = self.dice.choice(found)
             self.world.timeline.note(
-                "network", f"breaks a connection of {endpoint.host.address} and {endpoint.peer[0]}"
+                "network",
+                f"breaks a connection between {endpoint.host.address} and {endpoint.peer[0]}",
             )
             endpoint.break_both()
 

@@ -174,6 +174,6 @@ class GroupLedger:
         possible = snapshot.get(index, frozenset()) | self._possible.get(index, {NOT_COMMITTED})
         if offset not in possible:
             raise Violation(
-                f"group {self.group}: partition {index} is committed at {offset}, possible are "
+                f"group {self.group}: partition {index} is committed at {offset}, expected one of "
                 f"{sorted(possible)}"
             )

@@ -111,7 +111,7 @@ class PartitionLedger:
         """Check a record that a reader received."""
         attempt = self.attempts.get(record.identity)
         if attempt is None:
-            raise Violation(f"{self.name}: nobody sent the record at {record.offset}: {record}")
+            raise Violation(f"{self.name}: no client sent the record at {record.offset}: {record}")
         if (record.key, record.value) != (attempt.key, attempt.value):
             raise Violation(f"{self.name}: {record} was sent as {attempt}")
         self._know(record.identity, record.offset, "read")
@@ -174,7 +174,9 @@ class PartitionLedger:
             self._forget_lost(found, log_start)
         for record in records:
             if record.identity not in self.attempts:
-                raise Violation(f"{self.name}: nobody sent the record at {record.offset}: {record}")
+                raise Violation(
+                    f"{self.name}: no client sent the record at {record.offset}: {record}"
+                )
         self._check_nothing_missing(found, log_start, log_end)
         for record in records:
             self.seen(record)

@@ -90,7 +90,7 @@ class Node:
 
         self.starts += 1
         self.has_failed = self.has_stopped = self.was_asked_to_stop = False
-        self.note(f"starts for the {self.starts}. time")
+        self.note(f"starts (start number {self.starts})")
         self.state = NodeState.STARTING
         self.machine.files.now_ms = self.machine.clock.wall_us() // 1000
         environment = self.machine.boot()
@@ -117,10 +117,10 @@ class Node:
         self.on_up(self)
 
     def _fatal(self, message: str) -> None:
-        self.note(f"ends by itself: {message}")
+        self.note(f"exits on its own: {message}")
         self.has_failed = True
         if not self.may_fail:
-            self.world.fail(Violation(f"{self.name} ended by itself: {message}"))
+            self.world.fail(Violation(f"{self.name} exited on its own: {message}"))
         self.world.after(0, self.kill)
 
     # ---------------------------------------------------------------- down
@@ -160,7 +160,7 @@ class Node:
     def power_off(self, *, reorder: bool) -> None:
         """Stop the machine; nothing that was not synced is sure to survive."""
         if self.state is not NodeState.DOWN:
-            self.note(f"loses its power{', writes reordered' if reorder else ''}")
+            self.note(f"loses power{', writes reordered' if reorder else ''}")
             self._end(is_power=True, reorder=reorder)
 
     def _end(self, *, is_power: bool, reorder: bool = False) -> None:

@@ -97,7 +97,7 @@ TOPICS: dict[str, tuple[TopicRules, dict[str, str]]] = {
 
 FEW_EPOCHS = Mutant(
     "few-epochs",
-    "no rule: the epochs of a transactional producer are used up within a life",
+    "not a rule: a transactional producer exhausts its epochs within a life",
     (
         Patch("coordinator.transaction.transaction:MAX_EPOCH", constant(6)),
         Patch("coordinator.transaction.ending:MAX_EPOCH", constant(6)),
@@ -235,7 +235,7 @@ class OneNode:
         """Let producers finish by themselves and readers reach the end, then stop all others."""
         self._wait(
             lambda: self.node.state is NodeState.UP and all(at.is_done for at in self.producers),
-            "a producer gets no answer although nothing fails any more",
+            "a producer gets no answer although no faults are active",
             DRAIN_US,
         )
         self._wait(self._readers_are_done, "a reader does not reach the end", DRAIN_US)
@@ -246,7 +246,7 @@ class OneNode:
             client.stop()
         self._wait(
             lambda: all(client.is_done for client in self._clients()),
-            "a client waits although nothing fails any more",
+            "a client waits although no faults are active",
             DRAIN_US,
         )
 

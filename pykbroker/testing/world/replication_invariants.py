@@ -210,7 +210,7 @@ class ReplicationRules:
         compared = self._compared.get(place, 0)
         if view.end < compared:
             raise Violation(
-                f"{name}: was cut at {view.end}; it had all that is committed up to {compared}"
+                f"{name}: was truncated at {view.end}; everything up to {compared} is committed"
             )
 
     def _check_leader(
@@ -231,7 +231,7 @@ class ReplicationRules:
             place = (node.node_id, node.starts, key)
             self._compare(name, place, partition, committed.end)
         elif known != node.node_id:
-            raise Violation(f"{name}: epoch {view.epoch} is led by node {known}, too")
+            raise Violation(f"{name}: epoch {view.epoch} is also led by node {known}")
         if before is None or not before.is_leader or before.epoch != view.epoch:
             return
         if view.high < before.high or view.start < before.start:

@@ -111,7 +111,9 @@ class SeveralBrokers:
         faults.mend()
         for reassigner in self.reassigners:
             reassigner.stop()
-        self._wait(self._is_in_sync, "replicas do not get in sync though nothing fails", DRAIN_US)
+        self._wait(
+            self._is_in_sync, "replicas do not join the ISR although no faults are active", DRAIN_US
+        )
         self.world.calm_since_us = self.world.now_us
         self.world.timeline.note("world", "is calm")
         self._drain()
@@ -129,7 +131,7 @@ class SeveralBrokers:
     def _begin(self) -> None:
         for node in self.nodes:
             node.start()
-        self._wait(self._all_serve, "the nodes do not come up")
+        self._wait(self._all_serve, "the nodes do not start")
         factor = min(3, len(self.brokers))
         administrator = Administrator(self.world, "admin", self.bootstrap, self.catalog, factor)
         set_up = ClusterSetUp(administrator, self._latest_wall_ms)
@@ -141,7 +143,7 @@ class SeveralBrokers:
         )
         preparation.start()
         self._wait(lambda: preparation.is_done, "transactions are not prepared")
-        self._wait(self._flush_transactions, "a broker does not learn what it has to flush")
+        self._wait(self._flush_transactions, "a broker does not receive its flush setting")
         if dice.one_in(2):
             self.transactions = Transactions(
                 self.world,
@@ -216,7 +218,7 @@ class SeveralBrokers:
     def _drain(self) -> None:
         self._wait(
             lambda: self._all_serve() and all(client.is_done for client in self.producers),
-            "a producer gets no answer although nothing fails any more",
+            "a producer gets no answer although no faults are active",
             DRAIN_US,
         )
         self._wait(self._readers_are_done, "a reader does not reach the end", DRAIN_US)
@@ -227,7 +229,7 @@ class SeveralBrokers:
             client.stop()
         self._wait(
             lambda: all(client.is_done for client in self._clients()),
-            "a client waits although nothing fails any more",
+            "a client waits although no faults are active",
             DRAIN_US,
         )
 
@@ -241,7 +243,7 @@ class SeveralBrokers:
                 node.kill()
         for node in self.nodes:
             node.start()
-        self._wait(self._is_in_sync, "the cluster does not come up again", DRAIN_US)
+        self._wait(self._is_in_sync, "the cluster does not start again", DRAIN_US)
         if self.transactions is not None:
             self.transactions.check_again()
 
@@ -284,7 +286,7 @@ class SeveralBrokers:
         topic_id = self.power.topic_id(key.topic)
         if topic_id is None or offset >= self.rules.committed_end(topic_id, key.partition):
             return
-        self.world.timeline.note("world", f"{key} may lose what is from {offset} on")
+        self.world.timeline.note("world", f"{key} may lose everything from {offset} on")
         self.rules.forget(topic_id, key.partition, offset)
         self.catalog.power_failures += 1
         if key.topic == GROUP_METADATA_TOPIC:
@@ -353,7 +355,7 @@ class SeveralBrokers:
 
     def _check_logs(self) -> None:
         """Check that every replica has all that was promised, and that all replicas are equal."""
-        self._wait(self._is_in_sync, "replicas do not get in sync at the end", DRAIN_US)
+        self._wait(self._is_in_sync, "replicas do not join the ISR at the end", DRAIN_US)
         contents: dict[TopicPartition, dict[int, bytes]] = {}
         for node in self.brokers:
             for key, partition in self._hosted_by(node):
@@ -373,7 +375,7 @@ class SeveralBrokers:
                 other = contents.setdefault(key, content)
                 for base in other.keys() & content.keys():
                     if other[base] != content[base]:
-                        raise Violation(f"{node.name} {key}: has another batch at {base}")
+                        raise Violation(f"{node.name} {key}: has a different batch at {base}")
             node.note("has all that was promised")
 
 

@@ -66,7 +66,7 @@ class ThreeVoters:
         """Run one life; return the digest of all events."""
         for node in self.nodes:
             node.start()
-        self._wait(self._all_serve, "the nodes do not come up", START_US)
+        self._wait(self._all_serve, "the nodes do not start", START_US)
         bootstrap = [node.peer for node in self.brokers]
         for number in range(self.dice.randint(1, 2)):
             client = Administrator(self.world, f"operator-{number}", bootstrap, self.catalog)
@@ -79,16 +79,16 @@ class ThreeVoters:
         faults.start()
         self.world.run_for(self.dice.randint(*FAULTS_US) * self.scale)
         faults.heal()
-        self._wait(self._all_serve, "not all nodes serve although nothing fails any more", DRAIN_US)
+        self._wait(self._all_serve, "not all nodes serve although no faults are active", DRAIN_US)
         self.world.run_for(CALM_US)
         for client in self.administrators:
             client.stop()
         self._wait(
             lambda: all(client.is_done for client in self.administrators),
-            "a client waits although nothing fails any more",
+            "a client waits although no faults are active",
             DRAIN_US,
         )
-        self._wait(self._all_agree, "the nodes do not come to the same metadata", DRAIN_US)
+        self._wait(self._all_agree, "the nodes do not converge on the same metadata", DRAIN_US)
         self._check_promises()
         return self.world.timeline.digest
 

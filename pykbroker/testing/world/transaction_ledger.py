@@ -328,7 +328,7 @@ class TransactionLedger:
         view = self.views[index]
         transaction = self._transaction_of.get(identity)
         if transaction is None or transaction.records[identity] != index:
-            raise Violation(f"{self.topic}-{index}: nobody sent {identity!r}, at {offset}")
+            raise Violation(f"{self.topic}-{index}: no client sent {identity!r}, at {offset}")
         if transaction.is_excused:
             return
         before = view.at.setdefault(offset, identity)
@@ -433,7 +433,7 @@ class TransactionLedger:
     ) -> None:
         if offset not in possible:
             raise Violation(
-                f"the offset of {transactional_id} for {index} is {offset}, possible are "
+                f"the offset of {transactional_id} for {index} is {offset}, expected one of "
                 f"{sorted(possible)}"
             )
 

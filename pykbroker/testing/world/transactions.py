@@ -147,7 +147,7 @@ class Transactions:
             operator = self._start(HangingAborter, "operator-of-transactions")
         self._wait(
             lambda: all(client.is_done for client in self.transactors),
-            "a transactor gets no answer although nothing fails any more",
+            "a transactor gets no answer although no faults are active",
             DRAIN_US,
         )
         self._check("audit")
@@ -167,7 +167,9 @@ class Transactions:
             reader.stop()
 
     def _check(self, name: str) -> None:
-        self._wait(self._is_stable, "a transaction that is over holds a partition back", DRAIN_US)
+        self._wait(
+            self._is_stable, "a finished transaction holds back a last stable offset", DRAIN_US
+        )
         self._wait(self._is_read, "a read_committed reader does not reach the end", DRAIN_US)
         self.ledger.settle()
         checker = self._start(OffsetChecker, name)

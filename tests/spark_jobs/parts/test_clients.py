@@ -167,7 +167,7 @@ def test_records_without_an_answer():
         sender.send(Outgoing("any", 0, b"key", b"value"))
     sender.flush()
     assert (sender.acknowledged, sender.errors, sender.acknowledged_bytes) == (3, 2, 24)
-    assert sender.first_error == "2 records without an answer"
+    assert sender.first_error == "2 records without a response"
 
 
 def test_no_metadata_is_an_error_of_the_record():

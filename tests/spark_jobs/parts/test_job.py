@@ -78,7 +78,10 @@ def test_a_picture_that_fails_leaves_the_result(tmp_path: Path, capsys: pytest.C
     assert job.run_and_write(MagicMock(), arguments) == 3
     assert json.loads((tmp_path / "out" / "summary.json").read_text())["records"] == 7
     told = capsys.readouterr().err
-    assert told == "test_job: no picture, the result stands: ValueError: no such tick\n"
+    assert (
+        told
+        == "test_job: no picture was drawn, but the result is complete: ValueError: no such tick\n"
+    )
 
 
 def test_a_path_that_may_not_be_read_is_one_line(
@@ -192,7 +195,7 @@ def test_wrong_arguments_are_told_in_one_line(
     assert ended.value.code == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"test_job: {told}")
-    assert line.endswith(" (--help tells all)")
+    assert line.endswith(" (see --help)")
 
 
 def test_defaults_are_told(capsys: pytest.CaptureFixture[str]):
@@ -274,8 +277,8 @@ def test_what_spark_tells_in_one_line():
     trace = "Job aborted\nTraceback (most recent call last):\n"
     of_logs = trace + "pykbroker.offline.faults.CorruptSegment: x"
     assert _in_one_line(PySparkException(of_logs)) == "x"
-    of_broker = trace + "spark_jobs.parts.consumers.ConsumerFault: nothing more of t came"
-    assert _in_one_line(PySparkException(of_broker)) == "nothing more of t came"
+    of_broker = trace + "spark_jobs.parts.consumers.ConsumerFault: no more records of t arrived"
+    assert _in_one_line(PySparkException(of_broker)) == "no more records of t arrived"
     cast = "[CAST_INVALID_INPUT] The value 'x' cannot be cast\n== SQL ==\ncast(text as int)"
     assert (_in_one_line(PySparkException(cast)) or "").startswith("[CAST_INVALID_INPUT]")
     bug = trace + "  File x\nZeroDivisionError: of ours"

@@ -97,7 +97,7 @@ def test_the_last_known_leader_leads_when_nobody_is_eligible() -> None:
 def test_who_was_neither_in_sync_nor_eligible_does_not_lead() -> None:
     stage = Stage().last_one_standing()
     stage.refused(
-        "not known to have led",
+        "not its last known leader",
         change(isr=[3], leader=3, leader_recovery_state=1, eligible_leader_replicas=[]),
         fenced(1, now=True),
         fenced(2, now=True),
@@ -117,13 +117,13 @@ def test_a_topic_may_allow_it() -> None:
 def test_who_leaves_too_few_stays_eligible() -> None:
     stage = Stage()
     stage.take(change(isr=[1, 2], leader=1))
-    stage.refused(r"\[2\] should have stayed", change(isr=[1], leader=1))
+    stage.refused(r"\[2\] should have remained", change(isr=[1], leader=1))
 
 
 def test_who_comes_back_from_a_crash_is_not_eligible() -> None:
     stage = Stage().last_one_standing()
     stage.rules.crashed(2, 10)
-    stage.refused(r"\[2\] are back from a crash", registration(2, 20))
+    stage.refused(r"\[2\] restarted after a crash", registration(2, 20))
 
 
 def test_nobody_is_eligible_when_enough_are_in_sync() -> None:
@@ -139,16 +139,16 @@ def test_who_was_not_in_sync_does_not_become_eligible() -> None:
 
 def test_a_broker_out_of_service_is_not_in_sync() -> None:
     stage = Stage()
-    stage.refused(r"\[3\] are in sync and out of service", fenced(3, now=True))
+    stage.refused(r"\[3\] are in sync but out of service", fenced(3, now=True))
     stage = Stage().last_one_standing()
     stage.take(fenced(3, now=True))
-    stage.refused(r"\[3\] came in", change(isr=[1, 3], eligible_leader_replicas=[]))
+    stage.refused(r"\[3\] joined the ISR", change(isr=[1, 3], eligible_leader_replicas=[]))
 
 
 def test_a_partition_that_could_have_a_leader() -> None:
     stage = Stage().last_one_standing()
     stage.refused(
-        r"has no leader, \[2\] could lead",
+        r"has no leader although \[2\] could lead",
         change(isr=[], leader=NOBODY, eligible_leader_replicas=[1, 2], last_known_elr=[1]),
         fenced(1, now=True),
     )
@@ -157,7 +157,7 @@ def test_a_partition_that_could_have_a_leader() -> None:
 def test_who_led_last_is_noted() -> None:
     stage = Stage().last_one_standing()
     stage.refused(
-        "who led last is not noted",
+        "its last known leader is not recorded",
         change(isr=[], leader=NOBODY, eligible_leader_replicas=[1, 2]),
     )
 

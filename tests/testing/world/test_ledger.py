@@ -68,9 +68,9 @@ def test_a_record_at_another_offset_is_noticed() -> None:
 def test_a_record_that_nobody_sent_is_noticed() -> None:
     book = Book()
     stranger = stored(attempt(9), 3)
-    with pytest.raises(Violation, match="nobody sent"):
+    with pytest.raises(Violation, match="no client sent"):
         book.ledger.seen(stranger)
-    with pytest.raises(Violation, match="nobody sent"):
+    with pytest.raises(Violation, match="no client sent"):
         book.ledger.settle([*book.log(0, 1, 2), stranger], 0, 4)
 
 

@@ -241,7 +241,7 @@ class Administrator(Client):
 
     def _learn_id(self, promise: TopicPromise, topic_id: bytes) -> None:
         if any(promise.topic_id) and promise.topic_id != topic_id:
-            raise self.violated(f"topic {promise.name} has another id than before")
+            raise self.violated(f"topic {promise.name} has a new id")
         promise.topic_id = topic_id
 
     async def learn_ids(self) -> None:

@@ -158,7 +158,7 @@ class Client(ABC):
             connection = f"{purpose} {peer.node_id}"
             if is_calm and not self.is_stopping and self.is_unexpected(failure, connection):
                 raise self.violated(
-                    f"no answer to {type(message).__name__} although nothing fails any more: "
+                    f"no answer to {type(message).__name__} although no faults are active: "
                     f"{failure.message}"
                 ) from failure
             if failure.code == ErrorCode.UNSUPPORTED_VERSION:

@@ -116,7 +116,7 @@ class CommittedReader(TransactionalClient):
         self.positions[index] = end
         self.records_read += len(shown)
         self.ledger.read(index, start, end, shown)
-        self.note(f"{self.topic.name}-{index} is read up to {end}, {len(shown)} committed")
+        self.note(f"{self.topic.name}-{index} was read up to {end}, {len(shown)} committed")
 
 
 def committed_records(answer: Any, start: int) -> tuple[dict[int, bytes], int]:

@@ -41,4 +41,4 @@ class OffsetChecker(TransactionalClient):
                     raise self.violated(f"{group} {index}: {failure.code}") from failure
             self.forget_coordinators()
             await self.pause(50, 300)
-        raise self.violated(f"{group} {index}: no offset although nothing fails any more")
+        raise self.violated(f"{group} {index}: no offset although no faults are active")

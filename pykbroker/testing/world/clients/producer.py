@@ -229,7 +229,7 @@ class ProducerClient(RoutedClient):
                             f"{batch.attempts[0].identity!r} is not answered although nothing "
                             f"fails any more: {failure.message}"
                         ) from failure
-                    self.note(f"has no answer for {batch.attempts[0].identity!r}: {failure.code}")
+                    self.note(f"got no response for {batch.attempts[0].identity!r}: {failure.code}")
                     continue
                 if self._catalog.power_failures != failures_before:
                     continue
@@ -243,7 +243,7 @@ class ProducerClient(RoutedClient):
             if any(not batch.is_answered for batch in batches):
                 await self.pause(20, 300)
         if is_calm_before and any(not batch.is_answered for batch in batches):
-            raise self.violated("batches are not accepted although nothing fails any more")
+            raise self.violated("batches are not accepted although no faults are active")
         self._identity = None  # gaps in the sequence of a partition are not for others to fill
 
     async def _ways_of(self, batches: list[Batch]) -> list[tuple[Batch, Peer]]:
@@ -284,7 +284,7 @@ class ProducerClient(RoutedClient):
                 for delta, attempt in enumerate(batch.attempts):
                     batch.ledger.acked(attempt.identity, answer.base_offset + delta)
         elif code == ErrorCode.DUPLICATE_SEQUENCE_NUMBER and self._is_idempotent:
-            self.note(f"{name} was there already")
+            self.note(f"{name} was already stored")
             batch.is_answered = True
         elif code == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER and not is_first:
             self.note(f"{name} waits for an earlier batch")

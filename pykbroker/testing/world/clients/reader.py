@@ -1,9 +1,9 @@
 """A reader: it follows partitions from their start to their end, with fetch sessions or without.
 
 Each partition is read from its leader, with a session for each node that leads some. The reader
-checks that nothing is skipped: behind one record comes the next, unless the log was cut at its
-start or compacted. When the faults are over it has to reach the end of every partition: a session
-that forgets a partition, or a long poll that is never woken, shows here.
+checks that offsets follow each other without gaps, except where records were compacted or deleted
+at the start of the log. When the faults are over it must reach the end of every partition: this
+reveals a session that forgets a partition, or a long poll that is never woken.
 """
 
 from __future__ import annotations
@@ -265,7 +265,7 @@ class ReaderClient(RoutedClient):
             # A power failure may leave a hole between two segments, in what was not flushed.
             may_skip = position.topic.rules.is_compacted or position.topic.may_lose
             if record.offset != position.offset and not may_skip:
-                raise self.violated(f"{name}: {record.offset} follows on {position.offset - 1}")
+                raise self.violated(f"{name}: {record.offset} follows {position.offset - 1}")
             if record.offset >= answer.high_watermark:
                 raise self.violated(
                     f"{name}: {record.offset} is not below the high watermark "
@@ -295,5 +295,5 @@ class ReaderClient(RoutedClient):
             return
         if answer.offset > position.offset or position.ledger.lost_by_power:
             position.offset = answer.offset
-            self.note(f"{position.ledger.name} is read again from {answer.offset}")
+            self.note(f"{position.ledger.name} is reread from {answer.offset}")
         position.is_sent = False

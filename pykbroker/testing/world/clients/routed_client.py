@@ -45,7 +45,7 @@ class RoutedClient(Client):
             try:
                 await self._learn_leaders(missing)
             except KafkaError as failure:
-                self.note(f"learns no leaders: {failure.code}")
+                self.note(f"cannot look up leaders: {failure.code}")
         found: dict[Peer, list[TopicPartition]] = {}
         for each in partitions:
             if each in self._leaders:

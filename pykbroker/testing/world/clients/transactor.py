@@ -105,9 +105,9 @@ class Transactor(TransactorRequests):
                 instance = None
         else:
             if is_forgotten:
-                self.note("has an id that nobody can use any more")
+                self.note("has a transactional id that is no longer usable")
                 return
-            raise self.violated("cannot commit although nothing fails any more")
+            raise self.violated("cannot commit although no faults are active")
         if instance is not None and self.dice.one_in(2):
             await self._leave_open(instance)
 
@@ -158,7 +158,7 @@ class Transactor(TransactorRequests):
         try:
             await self._fill(instance, transaction)
         except (MustAbort, Fenced, Vanished) as why:
-            self.note(f"cannot leave {transaction} open: {why}")
+            self.note(f"could not fill {transaction} before leaving it open: {why}")
 
     async def _haunt(self, instance: ProducerInstance) -> None:
         """A zombie: it goes on, though it was told that it is replaced."""
@@ -168,7 +168,7 @@ class Transactor(TransactorRequests):
             await self._fill(instance, transaction)
             await self.end(instance, transaction, is_commit=True)
         except (MustAbort, Fenced, Vanished, KafkaError) as why:
-            self.note(f"haunts in vain: {why}")
+            self.note(f"is rejected as a zombie: {why}")
         else:
             if not transaction.is_excused:
                 raise self.violated(f"{transaction} of a fenced producer was committed")

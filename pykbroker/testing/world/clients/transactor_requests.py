@@ -1,14 +1,14 @@
 """The requests of a transactional producer, and how it handles the answers.
 
-    the answer                              what the producer does
-    done                                    goes on
-    a retriable code, or none               sends the same again
-    fenced, a new epoch                     is of no use any more (`Fenced`)
+    response                                reaction of the producer
+    success                                 continues
+    a retriable code, or no response        sends the same request again
+    fenced, a new epoch                     stops being used (`Fenced`)
     the transaction cannot be committed     aborts it (`MustAbort`)
-    no answer for very long                 vanishes (`Vanished`); never when all is calm
+    no response for very long               disappears (`Vanished`), but never after the faults
 
-A code that no event explains (nobody has replaced the producer, the time is not up, no power
-failure took anything) is a violation; so is success for a producer that was replaced before.
+A code that no event explains (the producer was not replaced, no timeout has passed, no power
+failure lost anything) is a violation; so is success for a producer that was replaced before.
 """
 
 from __future__ import annotations
@@ -160,8 +160,8 @@ class TransactorRequests(TransactionalClient):
 
     def _give_up(self, what: str) -> None:
         if self.world.is_calm(PATIENCE_US) and not self.ledger.may_hang:
-            raise self.violated(f"{what} is not done although nothing fails any more")
-        raise Vanished(f"{what} has no answer")
+            raise self.violated(f"{what} is not done although no faults are active")
+        raise Vanished(f"{what} got no response")
 
     def _vanish_sometimes(self, where: str) -> None:
         if not self.world.is_calm() and self.dice.one_in(ONE_IN_VANISHES):

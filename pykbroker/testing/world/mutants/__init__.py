@@ -1,6 +1,6 @@
 """Broken rules, by which a world shows that it notices them.
 
-    mutant.py            how a rule is broken, and mended again
+    mutant.py            how a rule is broken and restored
     log_mutants.py       logs
     serving_mutants.py   fetches, sessions, waiting, connections
     group_mutants.py     consumer groups

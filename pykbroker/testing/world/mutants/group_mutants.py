@@ -54,7 +54,7 @@ def _first_commit_stays(original: Any, store: Any, *arguments: Any, **named: Any
 GROUP_MUTANTS = (
     Mutant(
         "old-generations-commit",
-        "a commit of an old generation is refused",
+        "a commit of an old generation is rejected",
         (Patch("coordinator.group.offsets:_check_commit", returning(0)),),
         seed=19,
     ),
@@ -77,13 +77,13 @@ GROUP_MUTANTS = (
     ),
     Mutant(
         "shared-partitions",
-        "each member gets what the leader assigned to it",
+        "each member receives what the leader assigned to it",
         (Patch("coordinator.group.classic.sync:hand_out", instead(_all_to_everyone)),),
         seed=1,
     ),
     Mutant(
         "same-generation",
-        "every rebalance begins a new generation",
+        "every rebalance starts a new generation",
         (
             Patch(
                 "coordinator.group.classic.group:ClassicGroup.start_generation",
@@ -94,19 +94,19 @@ GROUP_MUTANTS = (
     ),
     Mutant(
         "offsets-of-others",
-        "OffsetFetch answers with what was committed",
+        "OffsetFetch returns the committed offset",
         (Patch("coordinator.group.offsets:_fetched", instead(_offset_of_neighbour)),),
         seed=1,
     ),
     Mutant(
         "half-loaded",
-        "a coordinator serves when its whole log is loaded",
+        "a coordinator serves requests only after loading its whole log",
         (Patch("coordinator.loading_driver:load", instead(_only_the_first)),),
         seed=3,
     ),
     Mutant(
         "everyone-leads",
-        "one member of a generation is its leader",
+        "exactly one member of a generation is its leader",
         (
             Patch(
                 "coordinator.group.classic.rebalance:join_success",

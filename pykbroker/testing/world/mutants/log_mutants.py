@@ -67,7 +67,7 @@ def _forget_epoch(original: Any, manager: Any, entries: Any, offset: int) -> Non
 LOG_MUTANTS = (
     Mutant(
         "duplicates-refused",
-        "a repeated batch is answered with the offset that it has",
+        "a duplicate batch is answered with its original offset",
         (
             Patch(
                 "log.producers.producer_state:ProducerStateManager.find_duplicate", returning(None)
@@ -90,12 +90,12 @@ LOG_MUTANTS = (
     ),
     Mutant(
         "producers-not-replayed",
-        "recovery reads producers from the batches behind the snapshot",
+        "recovery rebuilds producer state from the batches after the snapshot",
         (Patch("log.recovery.segment_recovery:apply_producer", doing_nothing),),
     ),
     Mutant(
         "snapshots-not-loaded",
-        "a start loads the producers of the newest snapshot",
+        "a start loads producer state from the newest snapshot",
         (Patch("log.producers.producer_state:ProducerStateManager.load", instead(_forget_epoch)),),
         seed=21,
     ),
@@ -123,7 +123,7 @@ LOG_MUTANTS = (
     ),
     Mutant(
         "delete-one-too-many",
-        "DeleteRecords deletes nothing at or behind its offset",
+        "DeleteRecords deletes nothing at or above its offset",
         (Patch("replication.partition:Partition.delete_records", instead(_one_too_many)),),
     ),
     Mutant(
@@ -140,7 +140,7 @@ LOG_MUTANTS = (
     ),
     Mutant(
         "read-skips-a-batch",
-        "a read begins with the batch of its offset",
+        "a read starts at the batch that contains its offset",
         (
             Patch(
                 "log.partition.partition_log:PartitionLog.read",
@@ -154,7 +154,7 @@ LOG_MUTANTS = (
     ),
     Mutant(
         "failed-write-counts",
-        "what could not be written is not in the log",
+        "a failed write leaves nothing in the log",
         (
             Patch(
                 "replication.replica_manager:ReplicaManager._answer_waiting",
@@ -165,7 +165,7 @@ LOG_MUTANTS = (
     ),
     Mutant(
         "torn-tail-kept",
-        "recovery cuts a torn batch off",
+        "recovery truncates a torn batch",
         (Patch("log.recovery.log_loader:LogLoader.recover_unflushed", doing_nothing),),
         seed=44,
     ),

@@ -61,7 +61,7 @@ METADATA_MUTANTS = (
     ),
     Mutant(
         "same-block-of-ids",
-        "a producer id is given once",
+        "a producer id is assigned only once",
         (
             Patch(
                 "kraft.controller.producer_ids:allocate_producer_ids",
@@ -82,12 +82,12 @@ METADATA_MUTANTS = (
     ),
     Mutant(
         "configs-ignored",
-        "a configuration that was set holds",
+        "a configuration value that was set stays set",
         (Patch("kraft.delta:MetadataDelta._HANDLERS[ConfigRecord]", instead(_configs_of_topics)),),
     ),
     Mutant(
         "snapshot-without-topics",
-        "a snapshot of the metadata has all of it",
+        "a metadata snapshot is complete",
         (Patch("kraft.image:MetadataImage.records", instead(_without_topics)),),
     ),
     Mutant(
@@ -102,12 +102,12 @@ METADATA_MUTANTS = (
     ),
     Mutant(
         "publisher-skips-replicas",
-        "all publishers are told of a change",
+        "every publisher is notified of a change",
         (Patch("broker.metadata.publisher_steps:ReplicaManagerStep.apply", doing_nothing),),
     ),
     Mutant(
         "deletion-answered-only",
-        "a topic whose deletion was answered is gone",
+        "a topic whose deletion was acknowledged no longer exists",
         (Patch("kraft.controller.topics:delete_topics", instead(_without_records)),),
         seed=1,
     ),

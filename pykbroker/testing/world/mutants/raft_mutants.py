@@ -72,13 +72,13 @@ def _only_in_the_page_cache(
 RAFT_MUTANTS = (
     Mutant(
         "stands-without-asking",
-        "who stands for election has asked before whether it would win",
+        "a voter wins a pre-vote before it becomes a candidate",
         (Patch("kraft.raft.raft_state:RaftState.become_prospective", instead(_without_asking)),),
         life=QUORUM,
     ),
     Mutant(
         "vote-not-saved",
-        "a vote is on disk before it is answered",
+        "a vote is on disk before the reply is sent",
         (Patch("kraft.metadata_log:MetadataLog.write_election", doing_nothing),),
         life=QUORUM,
         seed=3,
@@ -105,7 +105,7 @@ RAFT_MUTANTS = (
     ),
     Mutant(
         "votes-for-short-logs",
-        "who is voted for has all that the voter has",
+        "a voter votes only for a log at least as up to date as its own",
         (Patch("kraft.raft.raft_elections:grants_vote", instead(_votes_for_short_logs)),),
         life=QUORUM,
         seed=11,
@@ -118,7 +118,7 @@ RAFT_MUTANTS = (
     ),
     Mutant(
         "committed-by-the-furthest-voter",
-        "committed is what the slowest of a majority has",
+        "the high watermark is an offset that a majority has reached",
         (
             Patch(
                 "kraft.raft.raft_leading:advance_high_watermark", instead(_what_one_voter_more_has)
@@ -128,14 +128,14 @@ RAFT_MUTANTS = (
     ),
     Mutant(
         "follower-of-the-quorum-is-not-cut",
-        "a voter cuts off what its leader does not have",
+        "a voter truncates what its leader does not have",
         (Patch("kraft.raft.raft_driver:RaftDriver.truncate", doing_nothing),),
         life=QUORUM,
         seed=8,
     ),
     Mutant(
         "controller-is-not-built-anew",
-        "a new controller begins with what is committed",
+        "a new controller starts from the committed metadata",
         (Patch("kraft.controller_driver:ControllerDriver.on_leader", instead(_leader_for_ever)),),
         life=QUORUM,
         seed=27,

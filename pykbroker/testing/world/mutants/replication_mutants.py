@@ -101,7 +101,7 @@ REPLICATION_MUTANTS = (
     ),
     Mutant(
         "divergence-not-told",
-        "a follower learns where its log differs from its leader's",
+        "a leader reports where a follower's log diverges",
         (Patch("replication.fetch_reader:diverging_epoch", returning(None)),),
         life=CLUSTER,
         seed=3,
@@ -114,7 +114,7 @@ REPLICATION_MUTANTS = (
     ),
     Mutant(
         "taken-with-too-few",
-        "acks=all is refused before the append when too few are in sync",
+        "acks=all is rejected before the append when too few are in sync",
         (
             Patch("replication.partition:Partition.append_as_leader", instead(_with_too_few)),
             Patch("replication.partition:Partition.may_append", instead(_leads)),
@@ -124,27 +124,27 @@ REPLICATION_MUTANTS = (
     ),
     Mutant(
         "followers-flush-later",
-        "flush.messages holds for followers, too",
+        "flush.messages applies to followers as well",
         (Patch("replication.follower_log:append_fetched", instead(_not_at_once)),),
         life=CLUSTER,
     ),
     Mutant(
         "in-sync-too-early",
-        "a replica comes in when it has all that is committed",
+        "a replica joins the ISR only with everything that is committed",
         (Patch("replication.partition:Partition._may_join", instead(_behind_the_epoch)),),
         life=CLUSTER,
         seed=3,
     ),
     Mutant(
         "followers-know-no-producers",
-        "a follower takes in what batches say of producers and transactions",
+        "a follower tracks producers and transactions from its batches",
         (Patch("log.partition.log_appender:LogAppender._queue_replicated", instead(_no_producer)),),
         life=CLUSTER,
         seed=2,
     ),
     Mutant(
         "committed-at-the-start",
-        "a replica that starts knows no more to be committed than its checkpoint",
+        "a starting replica takes its high watermark from the checkpoint",
         (Patch("replication.partition:Partition.__init__", instead(_at_its_end)),),
         life=CLUSTER,
         seed=1,
@@ -157,7 +157,7 @@ REPLICATION_MUTANTS = (
     ),
     Mutant(
         "anybody-is-elected",
-        "a leader is in sync, or eligible",
+        "an elected leader was in sync or eligible",
         (Patch("kraft.controller.partition_change:elect_leader", instead(_any_replica)),),
         life=CLUSTER,
     ),

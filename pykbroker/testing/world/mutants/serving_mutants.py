@@ -62,7 +62,7 @@ SERVING_MUTANTS = (
     ),
     Mutant(
         "reads-above-the-high-watermark",
-        "a consumer gets nothing at or above the high watermark",
+        "a consumer receives nothing at or above the high watermark",
         (Patch("replication.fetch_reader:read_partition", instead(_beyond)),),
     ),
     Mutant(
@@ -72,12 +72,12 @@ SERVING_MUTANTS = (
     ),
     Mutant(
         "waits-never-end",
-        "what waits in the purgatory is answered at its deadline",
+        "a request in the purgatory is answered at its deadline",
         (Patch("purgatory:Purgatory.advance", returning(0)),),
     ),
     Mutant(
         "earliest-is-zero",
-        "ListOffsets says where the log starts",
+        "ListOffsets returns the log start offset",
         (
             Patch(
                 "broker.handlers.list_offsets:_answer",
@@ -87,7 +87,7 @@ SERVING_MUTANTS = (
     ),
     Mutant(
         "torn-replies",
-        "what a socket did not take is sent later",
+        "bytes that a socket did not accept are sent later",
         (Patch("network.send:SendQueue._drop_sent", instead(_no_reply_parts)),),
         seed=5,
     ),

@@ -119,7 +119,7 @@ TRANSACTION_MUTANTS = (
     ),
     Mutant(
         "markers-sent-once",
-        "a marker that was not written is sent again",
+        "a marker that was not written is resent",
         (Patch("coordinator.transaction.marker_driver:MarkerDriver._try_again", doing_nothing),),
         life=CLUSTER,
         seed=1,
@@ -198,19 +198,19 @@ TRANSACTION_MUTANTS = (
     ),
     Mutant(
         "overdue-for-ever",
-        "a transaction that takes too long is aborted",
+        "a transaction that exceeds its timeout is aborted",
         (Patch("coordinator.transaction.shard:TransactionShard.overdue", returning(())),),
         seed=43,
     ),
     Mutant(
         "endings-not-resumed",
-        "a coordinator that loads its log sends the markers that are missing",
+        "a coordinator that loads its log sends missing markers",
         (Patch("coordinator.transaction.shard:TransactionShard.ending", returning(())),),
         seed=54,
     ),
     Mutant(
         "outcome-not-written",
-        "EndTxn is answered when its outcome is in the log",
+        "EndTxn is answered after its outcome is in the log",
         (Patch("coordinator.transaction.shard:TransactionShard._end", instead(_as_if_committed)),),
         seed=40,
     ),
@@ -228,7 +228,7 @@ TRANSACTION_MUTANTS = (
     ),
     Mutant(
         "stable-offset-stays",
-        "a marker lets the last stable offset pass",
+        "a marker advances the last stable offset",
         (Patch("log.producers.producer_state:ProducerStateManager.apply", instead(_still_open)),),
         seed=40,
     ),
