@@ -35,46 +35,47 @@ class RecordHistory:
         self._faults: list[str] = []
 
     def acknowledge(self, place: Place, offset: int, value: str) -> None:
-        """The producer was told that `value` is at `offset`."""
+        """Record that the producer's `value` was acknowledged at `offset`."""
         with self._lock:
             known = self.acknowledged[place].setdefault(offset, value)
             if known != value:
                 self._faults.append(f"{place} {offset}: acknowledged for {known} and for {value}")
 
     def refuse(self, value: str, reason: str) -> None:
-        """The producer gave `value` up: it never should."""
+        """Record that the producer gave up on `value`, which is always a violation."""
         with self._lock:
-            self._faults.append(f"the producer of {value} gave it up: {reason}")
+            self._faults.append(f"the producer gave up on {value}: {reason}")
 
     def see(self, place: Place, offset: int, value: str) -> None:
-        """A consumer was shown `value` at `offset` while faults came."""
+        """Record that a consumer received `value` at `offset` during the faults."""
         with self._lock:
             known = self.seen[place].setdefault(offset, value)
             if known != value:
                 self._faults.append(f"{place} {offset}: read as {known} and as {value}")
 
     def note(self, fault: str) -> None:
-        """Anything else that must not be."""
+        """Record any other violation."""
         with self._lock:
             self._faults.append(fault)
 
     @property
     def patience_s(self) -> float:
-        """How long to wait for what is still to come; not for long when the verdict is clear."""
+        """How long to wait for outstanding records; only briefly once there is a violation."""
         return PATIENCE_WITH_FAULTS_S if self._faults else PATIENCE_S
 
     def verdict(self, logs: Mapping[Place, Log]) -> list[str]:
-        """What is wrong, given all that the partitions hold in the end; empty when nothing is."""
+        """Return the violations, given the final contents of the partitions."""
         faults = _first_of(self._faults, "noted")
         for place, log in logs.items():
             at = dict(log)
             for kind, promised in (("acknowledged", self.acknowledged), ("read", self.seen)):
                 wrong = [
-                    f"{place} {offset}: {value} was {kind}, there is {at.get(offset, 'nothing')}"
+                    f"{place} {offset}: {value} was {kind}, but the log has "
+                    f"{at.get(offset, 'nothing')}"
                     for offset, value in sorted(promised[place].items())
                     if at.get(offset) != value
                 ]
-                faults += _first_of(wrong, f"{kind} and not there")
+                faults += _first_of(wrong, f"{kind} but lost")
             faults += _first_of(_order_faults(place, log), "out of order")
         faults += _count_faults(self.sent, logs)
         unread = [place for place in logs if len(self.seen[place]) < len(logs[place])]
@@ -82,27 +83,27 @@ class RecordHistory:
 
 
 def _order_faults(place: Place, log: Log) -> list[str]:
-    """Each producer's numbers ascend, and so do offsets."""
+    """Return where a producer's numbers or the offsets do not ascend."""
     faults = []
     last_offset = -1
     last: dict[str, int] = {}
     for offset, value in log:
         if offset <= last_offset:
-            faults.append(f"{place}: offset {offset} behind {last_offset}")
+            faults.append(f"{place}: offset {offset} after {last_offset}")
         last_offset = offset
         producer, number = _parse(value)
         if number <= last.get(producer, -1):
-            faults.append(f"{place} {offset}: {value} behind number {last[producer]}")
+            faults.append(f"{place} {offset}: {value} after number {last[producer]}")
         last[producer] = max(number, last.get(producer, -1))
     return faults
 
 
 def _count_faults(sent: Mapping[str, int], logs: Mapping[Place, Log]) -> list[str]:
-    """Each number of each producer is there once."""
+    """Return which numbers of a producer are not stored exactly once."""
     found: Counter[str] = Counter(value for log in logs.values() for _, value in log)
-    twice = [f"{value} is there {count} times" for value, count in found.items() if count > 1]
+    twice = [f"{value} is stored {count} times" for value, count in found.items() if count > 1]
     missing = [
-        f"{producer} {number} is not there"
+        f"{producer} {number} is missing"
         for producer, count in sorted(sent.items())
         for number in range(count)
         if f"{producer} {number}" not in found

@@ -162,7 +162,7 @@ def _read_partition(servers: str, topic: str, partition: int) -> list[tuple[int,
     try:
         while True:
             message = consumer.poll(120)
-            assert message is not None, f"{topic}-{partition}: nothing comes behind {len(found)}"
+            assert message is not None, f"{topic}-{partition}: no record arrives after {len(found)}"
             error = message.error()
             if error is None:
                 found.append(_record(message)[1:])

@@ -64,15 +64,15 @@ def invent_one(logs: Logs) -> None:
 @pytest.mark.parametrize(
     "change, complaint",
     [
-        (lose_the_last, "a 2 is not there"),
-        (lose_the_last, "a 2 was acknowledged, there is nothing"),
-        (lose_the_last, "a 2 was read, there is nothing"),
-        (repeat_one, "b 0 is there 2 times"),
-        (repeat_one, "b 0 behind number 0"),
-        (repeat_one_elsewhere, "a 2 is there 2 times"),
-        (exchange_two, "a 1 behind number 3"),
-        (move_one, "3: a 2 was acknowledged, there is nothing"),
-        (let_an_offset_come_back, "offset 1 behind 1"),
+        (lose_the_last, "a 2 is missing"),
+        (lose_the_last, "a 2 was acknowledged, but the log has nothing"),
+        (lose_the_last, "a 2 was read, but the log has nothing"),
+        (repeat_one, "b 0 is stored 2 times"),
+        (repeat_one, "b 0 after number 0"),
+        (repeat_one_elsewhere, "a 2 is stored 2 times"),
+        (exchange_two, "a 1 after number 3"),
+        (move_one, "3: a 2 was acknowledged, but the log has nothing"),
+        (let_an_offset_come_back, "offset 1 after 1"),
         (invent_one, "b 9 was never sent"),
     ],
 )
@@ -87,7 +87,7 @@ def test_what_the_log_has_wrong(change: Callable[[Logs], None], complaint: str) 
     [
         (lambda h: h.acknowledge(PLACE, 1, "a 9"), "acknowledged for b 0 and for a 9"),
         (lambda h: h.see(PLACE, 1, "a 9"), "read as b 0 and as a 9"),
-        (lambda h: h.refuse("a 4", "too old"), "the producer of a 4 gave it up: too old"),
+        (lambda h: h.refuse("a 4", "too old"), "the producer gave up on a 4: too old"),
         (lambda h: h.seen[OTHER].pop(1), "the group has not seen every record"),
         (lambda h: h.note("a node ended"), "a node ended"),
     ],

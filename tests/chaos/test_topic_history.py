@@ -39,12 +39,12 @@ def test_nothing_is_wrong(found: dict[str, int], retention: dict[str, str]) -> N
 @pytest.mark.parametrize(
     "found, retention, fault",
     [
-        ({}, {}, "there: created, and not there"),
+        ({}, {}, "there: created, but missing"),
         ({"there": 2}, {"there": "200"}, "there: 2 partitions, not 3"),
         ({"there": 3}, {"there": "300"}, "there: retention.ms is 300, not 200"),
         ({"there": 3}, {}, "there: retention.ms is None, not 200"),
-        ({"there": 3, "gone": 1}, {"there": "200"}, "gone: deleted, and there"),
-        ({"there": 3, "new": 1}, {"there": "200"}, "new: nobody created it"),
+        ({"there": 3, "gone": 1}, {"there": "200"}, "gone: deleted, but present"),
+        ({"there": 3, "new": 1}, {"there": "200"}, "new: no client created it"),
     ],
 )
 def test_what_a_node_shows_wrong(
@@ -85,13 +85,13 @@ def test_a_sound_log() -> None:
 @pytest.mark.parametrize(
     "more, fault",
     [
-        ([topic("there", "E")], "there: made 2 times"),
-        ([topic("there", "E")], "there: 2 topics of the name are there"),
-        ([topic("back", "E")], "back: 2 topics of the name are there"),
-        ([topic("gone", "E")], "gone: made 2 times"),
-        ([topic("new", "A")], "topic id A was given 2 times"),
+        ([topic("there", "E")], "there: created 2 times"),
+        ([topic("there", "E")], "there: 2 topics have this name"),
+        ([topic("back", "E")], "back: 2 topics have this name"),
+        ([topic("gone", "E")], "gone: created 2 times"),
+        ([topic("new", "A")], "topic id A was assigned 2 times"),
         ([partition("A", 1)], "partition ('A', 1) has 2 records"),
-        ([record("RemoveTopicRecord", topicId="A")], "there: 0 topics of the name are there"),
+        ([record("RemoveTopicRecord", topicId="A")], "there: 0 topics have this name"),
     ],
 )
 def test_what_a_log_has_twice_or_not(more: list[dict[str, Any]], fault: str) -> None:
@@ -104,5 +104,5 @@ def test_metadata_logs_are_compared_below_the_high_watermark() -> None:
     assert differing_logs({1: rows, 2: rows, 3: other}, 4) == []
     assert len(differing_logs({1: rows, 2: rows, 3: other}, 5)) == 1
     assert differing_logs({1: rows, 2: rows[:3]}, 5) == [
-        "metadata of node 2 has another number of records"
+        "metadata of node 2 has a different number of records"
     ]

@@ -81,13 +81,13 @@ class TopicHistory:
     # ---------------------------------------------------------------- the verdict
 
     def verdict(self, found: Mapping[str, int], retention: Mapping[str, str]) -> list[str]:
-        """What is wrong with what a node shows: partitions by topic, `retention.ms` by topic."""
-        faults = [f"{name}: nobody created it" for name in found if name not in self.topics]
+        """Return violations in what a node shows: partitions and `retention.ms` by topic."""
+        faults = [f"{name}: no client created it" for name in found if name not in self.topics]
         for name, topic in self.topics.items():
             if topic.is_there and name not in found:
-                faults.append(f"{name}: created, and not there")
+                faults.append(f"{name}: created, but missing")
             elif topic.is_there is False and name in found:
-                faults.append(f"{name}: deleted, and there")
+                faults.append(f"{name}: deleted, but present")
             elif topic.is_there and found[name] != topic.partitions:
                 faults.append(f"{name}: {found[name]} partitions, not {topic.partitions}")
             elif topic.is_there and topic.retention is not None:
@@ -97,7 +97,7 @@ class TopicHistory:
         return faults
 
     def log_faults(self, rows: Sequence[Row]) -> list[str]:
-        """What the metadata log has twice or not at all."""
+        """Return what the metadata log contains twice or not at all."""
         ids: defaultdict[str, list[str]] = defaultdict(list)
         partitions: Counter[tuple[str, int]] = Counter()
         removed: set[str] = set()
@@ -114,18 +114,18 @@ class TopicHistory:
         faults = [f"partition {key} has {n} records" for key, n in partitions.items() if n > 1]
         for topic_id, count in Counter(each for names in ids.values() for each in names).items():
             if count > 1:
-                faults.append(f"topic id {topic_id} was given {count} times")
+                faults.append(f"topic id {topic_id} was assigned {count} times")
         for name, topic in self.topics.items():
             if len(ids[name]) > 1 and not topic.may_be_twice:
-                faults.append(f"{name}: made {len(ids[name])} times")
+                faults.append(f"{name}: created {len(ids[name])} times")
             alive = [topic_id for topic_id in ids[name] if topic_id not in removed]
             if len(alive) > 1 or (topic.is_there and len(alive) != 1):
-                faults.append(f"{name}: {len(alive)} topics of the name are there")
+                faults.append(f"{name}: {len(alive)} topics have this name")
         return faults
 
 
 def differing_logs(logs: Mapping[int, Sequence[Row]], high_watermark: int) -> list[str]:
-    """Nodes whose metadata below the high watermark is not that of the first one."""
+    """Return where a node's metadata below the high watermark differs from the first node's."""
     committed = {
         node: [
             (row["offset"], row["record_type"], row["value_json"])
@@ -142,5 +142,5 @@ def differing_logs(logs: Mapping[int, Sequence[Row]], high_watermark: int) -> li
         if differing is not None:
             faults.append(f"metadata of nodes {first} and {node}: {differing[0]}, {differing[1]}")
         elif len(committed[first]) != len(committed[node]):
-            faults.append(f"metadata of node {node} has another number of records")
+            faults.append(f"metadata of node {node} has a different number of records")
     return faults

@@ -135,5 +135,5 @@ class Administrator:
                 return None
             may_be_twice = True
             time.sleep(0.2)
-        self._history.faults.append(f"{what}: not done in {PATIENCE_S} s")
+        self._history.faults.append(f"{what}: not completed within {PATIENCE_S} s")
         return None
