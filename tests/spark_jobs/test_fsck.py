@@ -179,7 +179,7 @@ def test_the_picture_names_what_stands_in_no_segment():
     (text,) = (each.get_text() for each in axes.texts)
     assert "error: index (1)" in text
     assert "first at 8 of 0.index" in text
-    assert "900 bytes behind" in text
+    assert "900 bytes after" in text
 
 
 @pytest.mark.parametrize(
