@@ -115,7 +115,7 @@ def recover_segment(
     OffsetsOutOfPlace and OffsetsOverflow the log file is not changed.
     """
     reset_indexes(segment)
-    segment.txn_index.reset()
+    aborted: list[CompletedTxn] = []
     producers = snapshots.manager
     valid_bytes = 0
     end_offset = segment.base_offset
@@ -127,7 +127,7 @@ def recover_segment(
             epochs.assign(header.partition_leader_epoch, header.base_offset)
         completed = apply_producer(producers, header, batch)
         if completed is not None and completed.is_aborted:
-            segment.txn_index.append_aborted(completed)
+            aborted.append(completed)
         producers.map_end_offset = end_offset = header.next_offset
     cut = segment.size - valid_bytes
     if cut and not cuts:
@@ -143,6 +143,7 @@ def recover_segment(
         # after a power failure the bad bytes would not be looked for once more.
         segment.file.sync()
         segment.size = valid_bytes
+    segment.txn_index.rewrite(aborted)
     finish_indexes(segment)
     return cut
 
@@ -201,14 +202,15 @@ def rebuild_transaction_index(
     before = snapshots.fresh_copy()
     before.offsets = [offset for offset in snapshots.offsets if offset <= segment.base_offset]
     rebuild_producer_state(before, segments, log_start_offset, segment.base_offset)
-    segment.txn_index.reset()
+    aborted: list[CompletedTxn] = []
     for place, header in segment.headers_from(0):
         if header.producer_id >= 0:
             is_control = header.attributes & CONTROL_BIT
             batch = segment.read_batch(place, header) if is_control else b""
             completed = apply_producer(before.manager, header, batch)
             if completed is not None and completed.is_aborted:
-                segment.txn_index.append_aborted(completed)
+                aborted.append(completed)
+    segment.txn_index.rewrite(aborted)
 
 
 def reset_indexes(segment: Segment) -> None:

@@ -11,6 +11,7 @@ Invariants: the file never holds less than at the last `write_back`; after a cra
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable
 from typing import ClassVar, Generic, TypeVar
 
 from pykbroker.environment.files import Files
@@ -271,15 +272,33 @@ class TxnIndexFile(IndexFile[TransactionIndex]):
         return not self.index.size_bytes
 
     def append_aborted(self, completed: CompletedTxn) -> None:
-        self._unwritten += self.index.append(
-            AbortedTxn(
-                completed.producer_id,
-                completed.first_offset,
-                completed.last_offset,
-                completed.last_stable_offset,
-            )
-        )
+        self._unwritten += self.index.append(_entry_of(completed))
         self.write_back()
+
+    def rewrite(self, aborted: Iterable[CompletedTxn]) -> None:
+        """Make these the only entries, whatever the file holds.
+
+        Entries that the file has already are not written again: they are synced if they are below
+        the recovery point, and nothing syncs them once more before a roll puts the whole segment
+        below it. Other content is replaced, and synced here.
+        """
+        index = self.make(b"")
+        for completed in aborted:
+            index.append(_entry_of(completed))
+        payload = index.to_bytes()
+        try:
+            before = self.files.read_file(self.path)
+        except FileNotFoundError:
+            before = b""
+        self._index = index
+        self._unwritten = bytearray()
+        if payload.startswith(before):
+            self._unwritten += payload[len(before) :]
+            self.write_back()
+        elif payload:
+            self.files.write_file(self.path, payload, sync=True)
+        else:
+            self.files.unlink(self.path)
 
     def collect(self, fetch_offset: int, upper_bound: int) -> tuple[list[AbortedTxn], bool]:
         """Return the transactions of [fetch_offset, upper_bound), and whether
@@ -287,7 +306,11 @@ class TxnIndexFile(IndexFile[TransactionIndex]):
         """
         return self.index.collect(fetch_offset, upper_bound)
 
-    def reset(self) -> None:
-        self._index = self.make(b"")
-        self._unwritten = bytearray()
-        self.files.unlink(self.path)
+
+def _entry_of(completed: CompletedTxn) -> AbortedTxn:
+    return AbortedTxn(
+        completed.producer_id,
+        completed.first_offset,
+        completed.last_offset,
+        completed.last_stable_offset,
+    )

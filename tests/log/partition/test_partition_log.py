@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from pykbroker.errors import ErrorCode, KafkaError
@@ -189,6 +191,26 @@ def test_transactions_hold_the_last_stable_offset(files: MemoryFiles) -> None:
     again = open_orders(files)
     assert again.aborted_transactions(0, 4) == [(9, 1)]
     assert again.last_stable_offset(4) == 4
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_aborted_transactions_survive_a_recovery_and_a_power_failure(
+    files: MemoryFiles, seed: int
+) -> None:
+    """A clean stop syncs all; a recovery behind it, and a roll, must not undo that."""
+    log = open_orders(files)
+    log.append_as_leader(batch_of(b"t", producer=(9, 0, 0), is_transactional=True), 0, NOW_MS)
+    marker = build_marker_batch(
+        EndTxnMarker(0, 5), producer_id=9, producer_epoch=0, timestamp_ms=NOW_MS
+    )
+    log.append_as_leader(marker, 0, NOW_MS, AppendOrigin.COORDINATOR)
+    log.close()
+    recovered = open_orders(files, is_clean=False, recovery_point=2)
+    recovered.roll(NOW_MS)
+    append(recovered, b"in the next segment")
+    files.crash(random.Random(seed), reorder=True)
+    again = open_orders(files, is_clean=False, recovery_point=2)
+    assert again.aborted_transactions(0, 2) == [(9, 0)]
 
 
 def test_a_transaction_index_of_garbage_is_built_again(files: MemoryFiles) -> None:

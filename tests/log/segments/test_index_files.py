@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from pykbroker.environment.index_memory import IndexMemory
@@ -87,8 +89,38 @@ def test_transaction_index_comes_with_its_first_entry(files: MemoryFiles) -> Non
     assert files.size("/d/x") == 34
     found, _ = TxnIndexFile(files, "/d/x", 0, 0).collect(0, 100)
     assert found == [(7, 3, 9, 10)]
-    index.reset()
+    index.rewrite([])
     assert not files.exists("/d/x")
+
+
+def completed(first_offset: int) -> CompletedTxn:
+    done = CompletedTxn(7, first_offset, first_offset + 1, True)
+    done.last_stable_offset = first_offset + 2
+    return done
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_rewriting_a_transaction_index_keeps_what_is_synced(files: MemoryFiles, count: int) -> None:
+    """Nothing syncs it again before the segment is below the recovery point."""
+    before = TxnIndexFile(files, "/d/x", 0, 0)
+    before.append_aborted(completed(0))
+    before.append_aborted(completed(4))
+    before.flush()
+    files.sync_dir("/d")
+    TxnIndexFile(files, "/d/x", 0, 0).rewrite([completed(4 * n) for n in range(count)])
+    assert files.size("/d/x") == 34 * count
+    files.crash(random.Random(1), reorder=True)
+    assert files.read_file("/d/x")[:68] == before.index.to_bytes()
+
+
+@pytest.mark.parametrize("content", [b"\xff" * 34, bytes(40), b"\0" * 136])
+def test_rewriting_other_content_syncs_it(files: MemoryFiles, content: bytes) -> None:
+    files.write_file("/d/x", content, sync=True)
+    files.sync_dir("/d")
+    index = TxnIndexFile(files, "/d/x", 0, 0)
+    index.rewrite([completed(0)])
+    files.crash(random.Random(1), reorder=True)
+    assert TxnIndexFile(files, "/d/x", 0, 0).collect(0, 9) == index.collect(0, 9)
 
 
 def test_a_dropped_index_loads_again(files: MemoryFiles) -> None:
