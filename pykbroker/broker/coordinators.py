@@ -2,17 +2,21 @@
 
 State: the coordinator, once there is one. In: `apply` (metadata publisher), `get`, `stop`.
 Invariant: a new coordinator first receives the complete metadata, and every change after that.
+The code of a coordinator takes up to 100 ms to import. Where metadata is published in slices, it is
+imported beside the event loop; a route that asks a coordinator imports it with its handler.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from pykbroker.broker.outgoing import Outgoing, broker_peer
 from pykbroker.config import BrokerConfig
 from pykbroker.environment import Environment
+from pykbroker.environment.slices import Slices
 from pykbroker.kraft.delta import MetadataDelta
 from pykbroker.kraft.image import MetadataImage
 from pykbroker.kraft.publisher import delta_of_all
@@ -35,6 +39,10 @@ if TYPE_CHECKING:  # imported when they are created
     from pykbroker.types import Peer
 
 
+GROUP_COORDINATOR = "pykbroker.coordinator.group.group_coordinator_driver"
+TRANSACTION_COORDINATOR = "pykbroker.coordinator.transaction.transaction_coordinator_driver"
+
+
 class Coordinator(Protocol):
     """The common methods of coordinators."""
 
@@ -51,12 +59,16 @@ CoordinatorT = TypeVar("CoordinatorT", bound=Coordinator)
 class LateCoordinator(Generic[CoordinatorT]):
     """A coordinator that is created on demand, or once its topic exists.
 
-    `topic` is where it keeps its records.
+    `topic` is where it keeps its records, `module` what `make` imports.
     """
 
-    def __init__(self, topic: str, make: Callable[[], CoordinatorT]) -> None:
+    def __init__(
+        self, topic: str, module: str, make: Callable[[], CoordinatorT], slices: Slices
+    ) -> None:
         self._topic = topic
+        self._module = module
         self._make = make
+        self._slices = slices
         self._image = MetadataImage()
         self._coordinator: CoordinatorT | None = None
 
@@ -79,7 +91,8 @@ class LateCoordinator(Generic[CoordinatorT]):
         if self._coordinator is not None:
             self._coordinator.apply(delta, image)
         elif self._topic in image.topics_by_name:
-            self.get()
+            self._slices.apart(partial(import_module, self._module))
+            self.get()  # a request may have made it meanwhile, from this image
 
     def stop(self) -> None:
         """Answer every waiting caller with an error."""
@@ -112,8 +125,16 @@ class Coordinators:
         self._channel = channel
         self._take_producer_id = take_producer_id
         self._write_markers = write_markers
-        self.groups = LateCoordinator(GROUP_METADATA_TOPIC, self._make_groups)
-        self.transactions = LateCoordinator(TRANSACTION_STATE_TOPIC, self._make_transactions)
+        slices = environment.slices
+        self.groups = LateCoordinator(
+            GROUP_METADATA_TOPIC, GROUP_COORDINATOR, self._make_groups, slices
+        )
+        self.transactions = LateCoordinator(
+            TRANSACTION_STATE_TOPIC,
+            TRANSACTION_COORDINATOR,
+            self._make_transactions,
+            slices,
+        )
 
     def apply(self, delta: MetadataDelta, image: MetadataImage) -> None:
         """See `Publisher`."""

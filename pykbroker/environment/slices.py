@@ -7,6 +7,7 @@ the node may have changed after a `breathe`.
 
     between two calls of `breathe`     atomic, like any callback of the loop
     across a `breathe`                 other requests, timers and jobs may have run
+    across an `apart`                  the same; what it is given runs beside them
 """
 
 from __future__ import annotations
@@ -76,6 +77,13 @@ class Slices(Protocol):
     def breathe(self) -> None:
         """Give the event loop a turn if this slice is used up. Does nothing outside a job."""
 
+    def apart(self, work: Callable[[], object]) -> None:
+        """Let the event loop run while `work` runs beside it; return, or raise, when it has ended.
+
+        `work` must not touch the state of the node: it may import modules, for example. Outside a
+        job it runs in one go.
+        """
+
     def close(self) -> None:
         """End the jobs at their next `breathe`; no Deferred is resolved any more."""
 
@@ -105,6 +113,10 @@ class InOneGo:
 
     def breathe(self) -> None:
         """See `Slices`."""
+
+    def apart(self, work: Callable[[], object]) -> None:
+        """See `Slices`."""
+        work()
 
     def close(self) -> None:
         """See `Slices`."""

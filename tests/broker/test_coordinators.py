@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,7 +11,7 @@ from pykbroker.broker.outgoing import Outgoing
 from pykbroker.broker.transactions.transaction_support import TransactionSupport
 from pykbroker.coordinator.group.group_coordinator_driver import GroupCoordinator
 from pykbroker.deferred import Deferred
-from pykbroker.environment.slices import InOneGo
+from pykbroker.environment.slices import InOneGo, Slices, go_on
 from pykbroker.kraft.delta import delta_between
 from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC, TRANSACTION_STATE_TOPIC
 from pykbroker.network.request_channel import RequestChannel
@@ -23,9 +24,11 @@ from tests.replication.node import Node
 Groups = LateCoordinator[GroupCoordinator]
 
 
-def coordinators_of(node: Node, outgoing: Any = None) -> Coordinators:
+def coordinators_of(node: Node, outgoing: Any = None, slices: Slices | None = None) -> Coordinators:
     loop = VirtualLoop(node.now_ms)
-    environment: Any = SimpleNamespace(scheduler=loop, clock=loop, random=None, slices=InOneGo())
+    environment: Any = SimpleNamespace(
+        scheduler=loop, clock=loop, random=None, slices=slices or InOneGo()
+    )
     return Coordinators(
         environment=environment,
         config=lambda: node.config,
@@ -37,9 +40,9 @@ def coordinators_of(node: Node, outgoing: Any = None) -> Coordinators:
     )
 
 
-def groups_of(node: Node) -> Groups:
+def groups_of(node: Node, slices: Slices | None = None) -> Groups:
     """Of a node that publishes to its replica manager, then to them."""
-    groups = coordinators_of(node).groups
+    groups = coordinators_of(node, slices=slices).groups
     apply = node.apply
 
     def publish(*records: Any) -> None:
@@ -108,3 +111,36 @@ def test_transactions_of_other_coordinators_are_asked_for_over_the_network() -> 
     assert [each.transactional_id for each in request.transactions] == ["id"]
     assert deadline_ms == node.now_ms + node.config.request_timeout_ms
     assert purpose == "transactions"
+
+
+class Beside(InOneGo):
+    """Slices in which a request comes while something runs apart; `count` tells how often."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.meanwhile: Callable[[], object] = go_on
+
+    def apart(self, work: Callable[[], object]) -> None:
+        self.count += 1
+        work()
+        self.meanwhile()
+
+
+def test_its_code_is_imported_apart_when_its_topic_makes_it() -> None:
+    node, slices = Node(), Beside()
+    groups_of(node, slices)
+    node.create_topic("mine")
+    assert slices.count == 0
+    node.create_topic(GROUP_METADATA_TOPIC)
+    node.create_topic("yours")
+    assert slices.count == 1
+
+
+def test_a_request_that_comes_meanwhile_makes_the_only_one() -> None:
+    node, slices = Node(), Beside()
+    groups = groups_of(node, slices)
+    made: list[GroupCoordinator] = []
+    slices.meanwhile = lambda: made.append(groups.get())
+    node.create_topic(GROUP_METADATA_TOPIC)
+    assert made == [groups.get()]
+    assert is_coordinated(groups)

@@ -40,3 +40,10 @@ def test_a_list_of_a_few_needs_no_breath() -> None:
     assert len(breaths) == FEW + 1
     assert [*paced(iter(few), breathe)] == few
     assert len(breaths) == 2 * FEW + 1
+
+
+def test_what_is_apart_is_done_when_it_returns() -> None:
+    slices = InOneGo()
+    done: list[int] = []
+    slices.apart(lambda: done.append(1))
+    assert done == [1]

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 from pykbroker.environment.loop_time import LoopTime
 from pykbroker.environment.real.slices import SLICE_NS, RealSlices
 from pykbroker.environment.real.timed_calls import TimedCalls
+
+
+class OneAtATime(RealSlices):
+    """Slices on a scheduler that no thread may call: nothing runs beside it."""
+
+    __slots__ = ()
+
+    def apart(self, work: Callable[[], object]) -> None:
+        work()
 
 
 def breathing_slices(scheduler: Any, breaths: int = 1) -> RealSlices:
@@ -20,4 +30,4 @@ def breathing_slices(scheduler: Any, breaths: int = 1) -> RealSlices:
         return now_ns
 
     loop: Any = SimpleNamespace(call_soon=scheduler.call_soon)
-    return RealSlices(loop, TimedCalls(LoopTime(), monotonic_ns), monotonic_ns)
+    return OneAtATime(loop, TimedCalls(LoopTime(), monotonic_ns), monotonic_ns)

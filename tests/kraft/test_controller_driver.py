@@ -106,6 +106,9 @@ class Sliced:
     def breathe(self) -> None:
         self.at_breath()
 
+    def apart(self, work: Callable[[], object]) -> None:
+        work()
+
     def close(self) -> None:
         pass
 

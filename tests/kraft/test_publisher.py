@@ -167,6 +167,9 @@ class Later:
     def breathe(self) -> None:
         """Nothing else waits."""
 
+    def apart(self, work: Any) -> None:
+        work()
+
     def close(self) -> None:
         """Nothing is left behind."""
 

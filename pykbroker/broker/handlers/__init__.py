@@ -1,7 +1,8 @@
 """The APIs a node serves: dispatch, version checks and ApiVersions all come from `HANDLERS`.
 
 Each API has one module in this package. It exports `HANDLER` and is imported with the first request
-for its API, so a node starts without loading the code of unused APIs.
+for its API, so a node starts without loading the code of unused APIs. The import runs beside the
+event loop (`LongRequests.load`), for it takes up to 100 ms.
 
 A handler is a plain function `handle(services, request)`. It never awaits. It returns
 
@@ -21,6 +22,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from pykbroker.broker.coordinators import GROUP_COORDINATOR, TRANSACTION_COORDINATOR
 from pykbroker.broker.prepared import Prepare
 from pykbroker.deferred import Deferred
 from pykbroker.network.request import CloseConnection, Request
@@ -69,6 +71,7 @@ class Route:
     __slots__ = (
         "advertised_min_version",
         "api",
+        "coordinator",
         "decode",
         "error_reply",
         "handle",
@@ -89,10 +92,12 @@ class Route:
         on_controller: bool,
         advertised_min_version: int | None,
         on_broker: bool = True,
+        coordinator: str | None = None,
     ) -> None:
         api = API_BY_NAME[name]
         self.api: Api = api
         self.module = module
+        self.coordinator = coordinator
         self.min_version = api.min_version
         self.max_version = api.max_version
         if advertised_min_version is None:
@@ -108,7 +113,12 @@ class Route:
         self.prepare: Prepare | None = None
 
     def load(self) -> None:
-        """Import the handler and the classes of its messages."""
+        """Import the handler, the classes of its messages, and the coordinator it asks.
+
+        May be called in any thread: `loaded` is set last.
+        """
+        if self.coordinator is not None:
+            import_module(self.coordinator)
         handler: Handler = import_module(f"{__name__}.{self.module}").HANDLER
         if handler.api_key != self.api.key:
             raise AssertionError(f"{self.module} handles API {handler.api_key}, not {self.api}")
@@ -129,7 +139,7 @@ class Served(NamedTuple):
 
     `on_controller`: also served on controller listeners; `on_broker`: served on broker listeners,
     if the API exists there. `advertised_min_version`: the minimum in ApiVersions, if it differs
-    from the actual one.
+    from the actual one. `coordinator`: the module of the coordinator that every request asks.
     """
 
     name: str
@@ -137,6 +147,7 @@ class Served(NamedTuple):
     on_controller: bool = False
     advertised_min_version: int | None = None
     on_broker: bool = True
+    coordinator: str | None = None
 
 
 HANDLERS: tuple[Served, ...] = (
@@ -155,11 +166,11 @@ HANDLERS: tuple[Served, ...] = (
     Served("InitProducerId", "init_producer_id"),
     Served("WriteTxnMarkers", "write_txn_markers"),
     Served("DescribeProducers", "describe_producers"),
-    Served("AddPartitionsToTxn", "add_partitions_to_txn"),
-    Served("AddOffsetsToTxn", "add_offsets_to_txn"),
-    Served("EndTxn", "end_txn"),
-    Served("DescribeTransactions", "describe_transactions"),
-    Served("ListTransactions", "list_transactions"),
+    Served("AddPartitionsToTxn", "add_partitions_to_txn", coordinator=TRANSACTION_COORDINATOR),
+    Served("AddOffsetsToTxn", "add_offsets_to_txn", coordinator=TRANSACTION_COORDINATOR),
+    Served("EndTxn", "end_txn", coordinator=TRANSACTION_COORDINATOR),
+    Served("DescribeTransactions", "describe_transactions", coordinator=TRANSACTION_COORDINATOR),
+    Served("ListTransactions", "list_transactions", coordinator=TRANSACTION_COORDINATOR),
     Served("DescribeLogDirs", "describe_log_dirs"),
     Served("AlterReplicaLogDirs", "alter_replica_log_dirs"),
     Served("ApiVersions", "api_versions", on_controller=True),
@@ -188,17 +199,17 @@ HANDLERS: tuple[Served, ...] = (
     Served("ControllerRegistration", "controller_registration", on_controller=True),
     Served("AssignReplicasToDirs", "assign_replicas_to_dirs", on_controller=True),
     Served("FindCoordinator", "find_coordinator"),
-    Served("JoinGroup", "join_group"),
-    Served("SyncGroup", "sync_group"),
-    Served("Heartbeat", "heartbeat"),
-    Served("LeaveGroup", "leave_group"),
-    Served("OffsetCommit", "offset_commit"),
-    Served("OffsetFetch", "offset_fetch"),
-    Served("DescribeGroups", "describe_groups"),
-    Served("ListGroups", "list_groups"),
-    Served("TxnOffsetCommit", "txn_offset_commit"),
-    Served("DeleteGroups", "delete_groups"),
-    Served("OffsetDelete", "offset_delete"),
+    Served("JoinGroup", "join_group", coordinator=GROUP_COORDINATOR),
+    Served("SyncGroup", "sync_group", coordinator=GROUP_COORDINATOR),
+    Served("Heartbeat", "heartbeat", coordinator=GROUP_COORDINATOR),
+    Served("LeaveGroup", "leave_group", coordinator=GROUP_COORDINATOR),
+    Served("OffsetCommit", "offset_commit", coordinator=GROUP_COORDINATOR),
+    Served("OffsetFetch", "offset_fetch", coordinator=GROUP_COORDINATOR),
+    Served("DescribeGroups", "describe_groups", coordinator=GROUP_COORDINATOR),
+    Served("ListGroups", "list_groups", coordinator=GROUP_COORDINATOR),
+    Served("TxnOffsetCommit", "txn_offset_commit", coordinator=GROUP_COORDINATOR),
+    Served("DeleteGroups", "delete_groups", coordinator=GROUP_COORDINATOR),
+    Served("OffsetDelete", "offset_delete", coordinator=GROUP_COORDINATOR),
 )
 
 

@@ -3,6 +3,7 @@
     many elements to decode     the body is decoded by a thread (`decode`)
     long to handle              the handler runs in slices (`environment/slices.py`), and breathes
     a long reply                the thread encodes it, and frees the request and the reply
+    the first of its API        its code is imported beside the event loop (`load`)
 
 A request is long if it has more than LOOP_ELEMENTS elements, or if its handler returns `InSlices`.
 The connection has no other request in flight meanwhile, so the order of its replies holds.
@@ -10,7 +11,7 @@ The connection has no other request in flight meanwhile, so the order of its rep
 Messages of a million elements take the thread a second or two of Python, during which the event
 loop gets the interpreter back after each switch interval (`process_settings.py`).
 
-State: the thread. In: requests and replies. Out: Deferreds.
+State: the thread; the requests that wait for an import. In: requests and replies. Out: Deferreds.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from collections.abc import Callable
 from functools import partial
 
 from pykbroker.broker.handlers import Route
-from pykbroker.deferred import Deferred
+from pykbroker.deferred import Deferred, Waiters
 from pykbroker.environment import Environment
 from pykbroker.errors import KafkaError
 from pykbroker.network.request import Request
@@ -37,12 +38,27 @@ Encoded = tuple[Parts, int]
 class LongRequests:
     """Handles long requests, beside the short ones."""
 
-    __slots__ = ("_is_closed", "_slices", "_threads")
+    __slots__ = ("_is_closed", "_loading", "_slices", "_threads")
 
     def __init__(self, environment: Environment) -> None:
         self._threads = environment.background.threads("long-requests")
         self._slices = environment.slices
+        self._loading: dict[Route, Waiters] = {}
         self._is_closed = False
+
+    def load(self, route: Route) -> Deferred:
+        """Load a route; return a Deferred of None, or of the exception of a failed import."""
+        waiting = self._loading.get(route)
+        if waiting is not None:
+            return waiting.wait()
+        waiting = self._loading[route] = Waiters()
+        loaded = waiting.wait()
+        job = self._slices.run(route.api.name, lambda: self._slices.apart(route.load))
+        job.on_resolved(partial(self._loaded, route))
+        return loaded
+
+    def _loaded(self, route: Route, failure: BaseException | None) -> None:
+        self._loading.pop(route).resolve_all(failure)
 
     def decode(self, request: Request, route: Route) -> Deferred:
         """Decode the request in the thread; return a Deferred of the message or a DecodeError."""

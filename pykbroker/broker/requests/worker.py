@@ -288,9 +288,9 @@ class Worker:
         if route is None or not route.min_version <= version <= route.max_version:
             self._refuse(request, route)
             return
+        if not route.loaded and not self._is_loaded(request, route):
+            return
         try:
-            if not route.loaded:
-                route.load()
             route.request_count += 1
             request.message = route.decode(request.frame, request.body_pos, version, LOOP_ELEMENTS)[
                 0
@@ -316,6 +316,21 @@ class Worker:
             self._malformed(request, malformed)
         except Exception:
             self._our_bug(request)
+
+    def _is_loaded(self, request: Request, route: Route) -> bool:
+        """Load the route; return False if the request is served later, when that has ended."""
+        loading = self._long.load(route)
+        if loading.done and loading.value is None:
+            return True
+        loading.on_resolved(partial(self._serve_later, request))
+        return False
+
+    def _serve_later(self, request: Request, failure: BaseException | None) -> None:
+        """Queue a request that has waited for the code of its API."""
+        if failure is None:
+            self._channel.put(request)
+        else:
+            self._our_bug(request, failure)
 
     def _long_decoded(self, request: Request, route: Route, message: Any) -> None:
         """Handle a long request, which the thread has decoded, in slices."""
@@ -440,9 +455,11 @@ class Worker:
             f"malformed {request.api.name} request of version {request.api_version}: {malformed}"
         )
 
-    def _our_bug(self, request: Request) -> None:
+    def _our_bug(self, request: Request, failure: BaseException | None = None) -> None:
         self._counters.unexpected_errors += 1
-        _log.exception("cannot serve %r of %s", request, request.connection.peer)
+        _log.error(
+            "cannot serve %r of %s", request, request.connection.peer, exc_info=failure or True
+        )
         request.connection.close()
 
 

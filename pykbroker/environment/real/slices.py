@@ -6,7 +6,7 @@ at any time, so a job may access whatever the loop may. Threads serve only to su
 function in the middle of its calls; nothing runs in parallel.
 
 State   the jobs that wait for their next slice, in order (one slice of SLICE_NS per turn of the
-        loop); idle threads, for further jobs.
+        loop); jobs whose work runs apart, beside the loop; idle threads, for further jobs.
 Invariants: at most MOST_THREADS jobs have begun; others wait for their first slice.
 """
 
@@ -39,6 +39,7 @@ class _Job:
         "after_slice",
         "deferred",
         "function",
+        "is_apart",
         "is_held",
         "is_wanted",
         "name",
@@ -56,6 +57,7 @@ class _Job:
         self.name = name
         self.function = function
         self.is_wanted = is_wanted
+        self.is_apart = False
         self.is_held = False
         self.after_slice = after_slice
         self.deferred = Deferred()
@@ -81,12 +83,18 @@ class _JobThread:
         self._from_loop.release()
         self._to_loop.acquire()
 
-    def pause(self) -> None:
-        """Let the loop run until it calls `go_on`. Called in the thread."""
+    def pause(self, meanwhile: Callable[[], object] | None = None) -> None:
+        """Let the loop run until it calls `go_on`, and call `meanwhile` beside it. Called in the
+        thread.
+        """
         self._to_loop.release()
-        self._from_loop.acquire()
-        if self._is_abandoned:
-            raise Abandoned
+        try:
+            if meanwhile is not None:
+                meanwhile()
+        finally:
+            self._from_loop.acquire()
+            if self._is_abandoned:
+                raise Abandoned
 
     def end(self) -> None:
         """End the thread, after unwinding its job. Called on the loop."""
@@ -115,6 +123,7 @@ class RealSlices:
     """The sliced jobs of a real node."""
 
     __slots__ = (
+        "_apart",
         "_idle",
         "_is_closed",
         "_loop",
@@ -138,6 +147,7 @@ class RealSlices:
         self._timed = timed
         self._monotonic_ns = monotonic_ns
         self._ready: deque[_Job] = deque()
+        self._apart: list[_Job] = []
         self._running: _JobThread | None = None
         self._slice_end_ns = 0
         self._to_loop = threading.Semaphore(0)
@@ -176,13 +186,38 @@ class RealSlices:
         if thread is not None and self._monotonic_ns() >= self._slice_end_ns:
             thread.pause()
 
+    def apart(self, work: Callable[[], object]) -> None:
+        """See `Slices`."""
+        thread = self._running
+        if thread is None or thread.job is None:
+            work()
+            return
+        job = thread.job
+
+        def work_and_return() -> None:
+            try:
+                work()
+            finally:
+                self._loop.call_soon_threadsafe(self._has_returned, job)
+
+        job.is_apart = True
+        thread.pause(work_and_return)
+
+    def _has_returned(self, job: _Job) -> None:
+        """Let a job whose work beside the loop has ended wait for its next slice."""
+        if not self._is_closed:
+            self._apart.remove(job)
+            self._ready.append(job)
+            self._call_turn()
+
     def close(self) -> None:
         """See `Slices`."""
         self._is_closed = True
-        for job in self._ready:
+        for job in (*self._ready, *self._apart):
             if job.thread is not None:
                 job.thread.end()
         self._ready.clear()
+        self._apart.clear()
         for thread in self._idle:
             thread.end()
         self._idle.clear()
@@ -205,11 +240,12 @@ class RealSlices:
         self._running = thread
         thread.go_on()
         self._running = None
+        is_apart, job.is_apart = job.is_apart, False
         ended_ns = self._monotonic_ns()
         if ended_ns - started_ns >= RECORDED_NS:
             self._timed.loop_time.record(job.name, started_ns, ended_ns)
         if thread.job is not None:
-            self._ready.append(job)
+            (self._apart if is_apart else self._ready).append(job)
             job.after_slice()
         else:
             self._idle.append(thread)

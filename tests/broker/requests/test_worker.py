@@ -14,7 +14,7 @@ from pykbroker.broker.handlers import Route
 from pykbroker.broker.requests.worker import ROUNDS_PER_TURN, TURN_NS, Worker
 from pykbroker.deferred import Deferred
 from pykbroker.environment.loop_time import MS, LoopTime
-from pykbroker.environment.slices import InOneGo
+from pykbroker.environment.slices import InOneGo, Slices
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.metrics import Counters
 from pykbroker.network.request import CloseConnection, Request
@@ -113,7 +113,7 @@ class Threads:
 class Node:
     """A worker with one API, Heartbeat, whose handler the test gives."""
 
-    def __init__(self, handle: Any) -> None:
+    def __init__(self, handle: Any, slices: Slices | None = None) -> None:
         self.loop = Loop()
         self.channel = RequestChannel(self.loop, 500)  # type: ignore[arg-type]
         self.counters = Counters()
@@ -124,7 +124,7 @@ class Node:
             clock=SimpleNamespace(monotonic_ns=self.monotonic_ns),
             loop_time=self.loop_time,
             background=SimpleNamespace(threads=lambda name: self.threads),
-            slices=InOneGo(),
+            slices=slices or InOneGo(),
         )
         self.halted: list[BaseException] = []
         self.end_rounds = 0

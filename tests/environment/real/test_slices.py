@@ -186,3 +186,74 @@ def test_closing_unwinds_what_is_in_the_middle() -> None:
     before = threading.active_count()
     run(scenario)
     assert threading.active_count() == before
+
+
+def test_the_loop_runs_beside_what_is_apart() -> None:
+    async def scenario(world: World) -> None:
+        may_end = threading.Event()
+
+        def job() -> str:
+            world.slices.apart(lambda: may_end.wait(60))
+            world.events.append("after")
+            return world.work("a", 1)
+
+        apart = world.slices.run("apart", job)
+        other = world.slices.run("other", lambda: world.work("b", 2))
+        assert await in_asyncio(other) == "b"
+        assert not apart.done
+        may_end.set()
+        assert await in_asyncio(apart) == "a"
+        assert world.events == ["b0", "b1", "after", "a0"]
+
+    run(scenario)
+
+
+def test_what_is_raised_apart_is_raised_in_the_job() -> None:
+    async def scenario(world: World) -> None:
+        def fail() -> None:
+            raise ImportError("no such module")
+
+        def job() -> str:
+            try:
+                world.slices.apart(fail)
+            except ImportError as failure:
+                return f"{failure}, {world.slices.is_running}"
+            return ""
+
+        assert await in_asyncio(world.slices.run("job", job)) == "no such module, True"
+
+    run(scenario)
+
+
+def test_outside_a_job_nothing_is_apart() -> None:
+    async def scenario(world: World) -> None:
+        threads: list[threading.Thread] = []
+        world.slices.apart(lambda: threads.append(threading.current_thread()))
+        assert threads == [threading.current_thread()]
+
+    run(scenario)
+
+
+def test_closing_waits_for_what_is_apart_and_unwinds_its_job() -> None:
+    async def scenario(world: World) -> None:
+        begun = asyncio.Event()
+
+        def apart() -> None:
+            world.loop.call_soon_threadsafe(begun.set)
+            world.events.append("apart")
+
+        def job() -> None:
+            try:
+                world.slices.apart(apart)
+            finally:
+                world.events.append("unwound")
+
+        world.slices.run("job", job)
+        await begun.wait()
+        world.slices.close()
+        assert world.events == ["apart", "unwound"]
+        await asyncio.sleep(0)  # the call that its thread has left on the loop
+
+    before = threading.active_count()
+    run(scenario)
+    assert threading.active_count() == before
