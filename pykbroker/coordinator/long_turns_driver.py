@@ -22,6 +22,7 @@ from pykbroker.environment.scheduler import Scheduler
 from pykbroker.environment.slices import Breathe, Slices
 
 TURN_MS = 5
+LOADED = "loaded coordinator"
 
 
 class ThrownAway(Exception):
@@ -82,6 +83,38 @@ class LongTurns:
     def _breathe(self, hosted: HostedShard, shard: object) -> None:
         self._slices.breathe()
         check(hosted, shard)
+
+    def first(
+        self,
+        hosted: HostedShard,
+        run: Callable[[], None],
+        then: Callable[[int], None] | None,
+        *,
+        is_long: bool,
+    ) -> None:
+        """Run the first operation on a loaded machine, in a job if it is long, before everything
+        that waits or arrives; then call `then(partition)`.
+        """
+        shard = hosted.shard
+
+        def job() -> None:
+            if hosted.shard is shard:
+                hosted.state = HostState.ACTIVE
+                hosted.is_operating = False
+                run()
+
+        def ended(_: object) -> None:
+            self.do_what_waited(hosted)
+            if then is not None:
+                then(hosted.partition)
+
+        if is_long:
+            hosted.state = HostState.BUSY
+            hosted.is_operating = True
+            self._slices.run(LOADED, job).on_resolved(ended)
+        else:
+            run()
+            ended(None)
 
     def in_slices(self, name: str, hosted: HostedShard, run: Callable[[], None]) -> None:
         """Run an operation in a job of that name, once the machine is loaded and free."""

@@ -23,7 +23,7 @@ Source: Kafka's `CoordinatorRuntime.java`.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Hashable, Iterable
+from collections.abc import Callable, Collection, Hashable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -32,7 +32,7 @@ from pykbroker.coordinator.coordinator_log import CoordinatorLog
 from pykbroker.coordinator.decisions import ShardDecision
 from pykbroker.coordinator.hosted_shard import HostedShard, HostState, Shard, Waiting
 from pykbroker.coordinator.loading_driver import LoadingDriver
-from pykbroker.coordinator.long_turns_driver import LongTurns, ThrownAway, check
+from pykbroker.coordinator.long_turns_driver import LOADED, LongTurns, ThrownAway, check
 from pykbroker.coordinator.record_codecs import RecordCodec
 from pykbroker.coordinator.timer_driver import TimerDriver
 from pykbroker.decision import CancelTimer, CoordinatorRecord, StartTimer
@@ -79,7 +79,8 @@ class CoordinatorRuntime:
     ) -> None:
         """on_loaded(partition): called when a machine has replayed its log.
 
-        long_timers: the keys of timers whose steps may breathe; slices: where they run.
+        long_timers: the keys of timers whose steps may breathe (LOADED: the first step of a loaded
+        machine); slices: where they run.
         """
         self._log = log
         self._codec = codec
@@ -446,10 +447,8 @@ class CoordinatorRuntime:
     # ---- loading
 
     def _loaded(self, hosted: HostedShard) -> None:
-        self._run(hosted, hosted.shard.loaded, self._now_ms())
-        self._turns.do_what_waited(hosted)
-        if self._on_loaded is not None:
-            self._on_loaded(hosted.partition)
+        step = partial(self._run, hosted, hosted.shard.loaded, self._now_ms())
+        self._turns.first(hosted, step, self._on_loaded, is_long=LOADED in self._long_timers)
 
     def _start_shard(self, hosted: HostedShard) -> Any:
         hosted.shard = self._make_shard()
@@ -469,9 +468,10 @@ class CoordinatorRuntime:
 
     # ---- timers
 
-    def _set_timers(self, hosted: HostedShard, timers: Iterable[StartTimer | CancelTimer]) -> None:
+    def _set_timers(self, hosted: HostedShard, timers: Sequence[StartTimer | CancelTimer]) -> None:
         running = hosted.timers
-        for timer in timers:
+        many = len(timers) > SPLIT_RECORDS
+        for timer in paced_if(timers, self._turns.breath(hosted) if many else None):
             task = running.pop(timer.key, None)
             if task is not None:
                 task.cancel()

@@ -19,6 +19,7 @@ from pykbroker.coordinator.group.offset_record import GroupRecordCodec
 from pykbroker.coordinator.group.settings import GroupSettings
 from pykbroker.coordinator.group.shard import EXPIRE_OFFSETS, GroupShard
 from pykbroker.coordinator.group.step import CallerContext
+from pykbroker.coordinator.long_turns_driver import LOADED
 from pykbroker.coordinator.partitioning import partition_for
 from pykbroker.coordinator.runtime_driver import CoordinatorRuntime
 from pykbroker.deferred import Deferred, gather
@@ -93,7 +94,7 @@ class GroupCoordinator:
             load_chunk_bytes=settings.load_buffer_bytes,
             compression_codec=settings.compression_codec,
             slices=slices,
-            long_timers=(EXPIRE_OFFSETS,),
+            long_timers=(EXPIRE_OFFSETS, LOADED),
         )
 
     @classmethod

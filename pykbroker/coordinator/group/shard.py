@@ -230,8 +230,8 @@ class GroupShard:
     def loaded(self, now_ms: int) -> ShardDecision:
         """Start sessions after all records are replayed; rebalance groups over group.max.size."""
         step = Step(self.settings, now_ms, self._breathe)
-        for group in self.groups.values():
-            for member in group.members.values():
+        for group in paced(self.groups.values(), self._breathe):
+            for member in paced(group.members.values(), self._breathe):
                 rebalance.restart_session(step, group, member)
             if len(group.members) > self.settings.max_size:
                 rebalance.prepare(step, group, "more members than group.max.size")
