@@ -53,8 +53,9 @@ from pykbroker.kraft.storage_format import (
     survey_directories,
 )
 from pykbroker.log.directories.checkpoints import clean_shutdown_epoch
+from pykbroker.log.directories.closing import closing_in
 from pykbroker.log.directories.directory_loader import loading_in
-from pykbroker.log.directories.housekeeping_driver import HousekeepingDriver, run_flushes
+from pykbroker.log.directories.housekeeping_driver import HousekeepingDriver
 from pykbroker.log.directories.log_directory import DirectoryRefused, LogDirectory
 from pykbroker.log.directories.log_manager import LogManager
 from pykbroker.metrics import Counters
@@ -300,7 +301,7 @@ class BrokerServer:
             await self.log_manager.open_logs(self.environment.clock.wall_ms())
         except DirectoryRefused as fault:
             raise StartError(str(fault)) from fault
-        self._undo += [self._close_logs, coordinators.stop, validation.stop]
+        self._undo += [self._close_logs, replication.close, coordinators.stop, validation.stop]
         await self.kraft.publish_to(
             [
                 RegistrationStep(self.node_id, self.kraft.broker),
@@ -434,16 +435,16 @@ class BrokerServer:
         self.replica_manager.end_turn(self.now_ms())
         self.network.channel.flush_connections()
 
-    def _close_logs(self) -> None:
+    async def _close_logs(self) -> None:
+        """Close the logs while other nodes of the quorum are served; nothing else may run."""
         if self._in_doubt:
             return  # as after kill -9: the next start checks what is there
         self.replica_manager.end_turn(self.now_ms())
-        try:
-            self.log_manager.checkpoint_high_watermarks(self.replica_manager.high_watermarks())
-        except LogDirFailure as failure:
-            _log.error("the high watermarks were not written: %s", failure)
-        run = partial(run_flushes, self.environment.background)
-        self.log_manager.shutdown(self.now_ms(), self.kraft.broker_epoch, run)
+        self.network.close_clients()
+        self.kraft.stop_publishing()
+        closing = closing_in(self.environment, self._disk_threads)
+        high_watermarks = self.replica_manager.high_watermarks()
+        await self.log_manager.close_logs(self.kraft.broker_epoch, high_watermarks, closing)
 
     def _on_directory_offline(self, directory: LogDirectory) -> None:
         """Let the controller move its partitions; a node without any directory halts."""

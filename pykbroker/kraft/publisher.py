@@ -64,6 +64,7 @@ class MetadataLoader:
         self._unpublished: deque[Callable[[], None]] = deque()
         self._unpublished_size = 0
         self._is_publishing = False
+        self._is_stopped = False
         self._told: list[Deferred] = []
         self.image = self._replay.stable
         """The metadata as it is committed and published."""
@@ -103,9 +104,7 @@ class MetadataLoader:
         told = Deferred()
 
         def tell() -> None:
-            everything = delta_between(MetadataImage(), self.image)
-            for publisher in publishers:
-                publisher.apply(everything, self.image)
+            self._apply(publishers, delta_between(MetadataImage(), self.image), self.image)
             self._publishers += publishers
 
         self._told.append(told)
@@ -114,6 +113,10 @@ class MetadataLoader:
         self._unpublished_size += sum(len(topic.partitions) for topic in topics)
         self._publish()
         return told
+
+    def stop_publishing(self) -> None:
+        """Publish nothing more, because the publishers are being closed; the image moves on."""
+        self._is_stopped = True
 
     def on_commit(
         self, batches: Sequence[LogBatch], published: Callable[[], None] | None = None
@@ -181,9 +184,16 @@ class MetadataLoader:
         if delta.features:
             check_features(image)
         if not delta.is_empty:
-            for publisher in self._publishers:
-                publisher.apply(delta, image)
+            self._apply(self._publishers, delta, image)
         self.image = image
+
+    def _apply(
+        self, publishers: Sequence[Publisher], delta: MetadataDelta, image: MetadataImage
+    ) -> None:
+        for publisher in publishers:
+            if self._is_stopped:
+                return
+            publisher.apply(delta, image)
 
 
 def size_of(delta: MetadataDelta) -> int:

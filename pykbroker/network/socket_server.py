@@ -175,6 +175,13 @@ class SocketServer:
             if controllers or not listener.is_controller:
                 listener.close()
 
+    def close_clients(self) -> None:
+        """Close the connections that did not come in on listeners of controllers."""
+        self.channel.flush_connections()
+        for connection in list(self.connections):
+            if not connection.listener.is_controller:
+                connection.close()
+
     def stop(self) -> None:
         """Close everything."""
         self._stopped = True

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from pykbroker.broker.metadata.publisher_steps import ReplicaManagerStep
+from pykbroker.broker.node_state import NodeState
 from pykbroker.broker.server import BrokerServer
 from pykbroker.config import BrokerConfig
 from pykbroker.config.load import standalone_properties
@@ -21,7 +22,10 @@ from pykbroker.environment.files import LogDirFailure
 from pykbroker.environment.real.scheduler import in_asyncio
 from pykbroker.environment.real.world import real_environment
 from pykbroker.errors import ErrorCode, KafkaError, StartError
+from pykbroker.log.directories import directory_loader
 from pykbroker.log.directories.log_manager import LogManager
+from pykbroker.log.partition.flush import FlushJob
+from pykbroker.log.partition.partition_log import PartitionLog
 from pykbroker.protocol.api import APIS, response_class
 from pykbroker.protocol.headers import decode_response_header, encode_request
 from pykbroker.protocol.messages.api_versions_request import ApiVersionsRequest
@@ -380,3 +384,36 @@ def test_stopping_in_haste(
 
     run(make_config(tmp_path), scenario)
     assert "without a controlled shutdown: was told not to wait for a controller" in caplog.text
+
+
+def test_the_loop_has_turns_while_many_logs_are_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count = 20
+    topic = CreatableTopic(name="t", num_partitions=count, replication_factor=1)
+    turns = 0
+    closed_in: list[int] = []
+    finish_close = PartitionLog.finish_close
+
+    def finish(log: PartitionLog, job: FlushJob | None) -> None:
+        closed_in.append(turns)
+        finish_close(log, job)
+
+    async def scenario(server: BrokerServer) -> None:
+        request = CreateTopicsRequest(topics=[topic], timeout_ms=60_000)
+        await call(server.listeners[0].port, 19, 7, request)
+        loop = asyncio.get_running_loop()
+
+        def turn() -> None:
+            nonlocal turns
+            turns += 1
+            if server.state is not NodeState.STOPPED:
+                loop.call_soon(turn)
+
+        turn()
+
+    monkeypatch.setattr(directory_loader, "SLICE_NS", 0)
+    monkeypatch.setattr(PartitionLog, "finish_close", finish)
+    run(make_config(tmp_path), scenario)
+    assert len(closed_in) == count + 1  # the last one is the metadata log
+    assert closed_in[:count] == sorted(set(closed_in[:count]))

@@ -272,3 +272,25 @@ def test_many_configurations_are_published_in_slices_too() -> None:
     assert log.published == []
     log.slices.go_on()
     assert log.published == ["configs"]
+
+
+def test_nothing_is_published_to_those_that_are_being_closed() -> None:
+    log = LongLog()
+    log.take("large", *wide("b", FEW + 1))
+    log.loader.stop_publishing()
+    log.slices.go_on()
+    log.take("small", topic("c"))
+    assert log.calls == []
+    assert log.published == ["large", "small"]
+    assert set(log.loader.image.topics_by_name) == {"b", "c"}
+
+
+def test_the_one_that_is_told_at_that_moment_is_the_last() -> None:
+    log = LongLog()
+
+    class Stopping:
+        def apply(self, delta: Any, image: MetadataImage) -> None:
+            log.loader.stop_publishing()
+
+    log.loader.publish_to([log.publisher("before"), Stopping(), log.publisher("after")])
+    assert [name for name, _ in log.calls] == ["before"]

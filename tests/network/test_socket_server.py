@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import logging
+import socket
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 
 from pykbroker.network import socket_server
 from pykbroker.network.connection import Connection
-from tests.network.conftest import Served, frame, is_closed, network_config, read_reply
+from tests.network.conftest import Served, endpoint, frame, is_closed, network_config, read_reply
 
 
 def test_new_limits_let_waiting_clients_in(serve: Callable[..., Served]) -> None:
@@ -150,3 +151,18 @@ def test_what_is_queued_leaves_before_the_end(echo: Served) -> None:
         echo.call(answer_and_stop)
         assert read_reply(sock) == (7, b"x")
         assert is_closed(sock)
+
+
+def test_clients_are_closed_before_controllers(serve: Callable[..., Served]) -> None:
+    served = serve(is_controller=True, controller_endpoints=(endpoint("CONTROLLER"),))
+    served.call(lambda: served.server.start(controllers=True))
+    ports = {listener.name: listener.port for listener in served.server.listeners}
+    address = ("127.0.0.1", ports["CONTROLLER"])
+    with served.connect() as client, socket.create_connection(address, timeout=60) as controller:
+        for sock in (client, controller):
+            sock.sendall(frame(b"1"))
+            assert read_reply(sock) == (7, b"1")
+        served.call(served.server.close_clients)
+        assert is_closed(client)
+        controller.sendall(frame(b"2"))
+        assert read_reply(controller) == (7, b"2")

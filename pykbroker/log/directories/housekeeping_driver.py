@@ -10,13 +10,12 @@ Invariants: there is no timer per partition; a task over all logs runs in slices
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
 from pykbroker.deferred import Task, ended, spawn
 from pykbroker.environment import Environment
-from pykbroker.environment.background import Background
 from pykbroker.environment.files import Files, LogDirFailure
 from pykbroker.errors import KafkaError
 from pykbroker.log.directories.checkpoints import (
@@ -44,7 +43,6 @@ _log = logging.getLogger(__name__)
 
 CHORES_INTERVAL_MS = 1000
 LOGS_PER_SLICE = 64
-FLUSH_THREADS = 16
 NEVER_MS = 1 << 53
 
 #: These first run when their interval has passed (ProducerStateManager: an idempotent producer of
@@ -249,13 +247,6 @@ class HousekeepingDriver:
             await self._threads.run(write.run)
         finally:
             directory.checkpoints.end(write)
-
-
-def run_flushes(background: Background, jobs: Sequence[FlushJob]) -> None:
-    """Run many flushes at once, because the file system commits them
-    together. Raises the first OSError.
-    """
-    background.run_parallel([job.run for job in jobs], FLUSH_THREADS)
 
 
 def run_flush(job: FlushJob) -> None:

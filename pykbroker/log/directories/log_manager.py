@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pykbroker.config import TopicConfig
@@ -28,7 +30,7 @@ from pykbroker.log.directories.checkpoints import (
     PartitionMetadata,
 )
 from pykbroker.log.directories.chores import Chores
-from pykbroker.log.directories.closing import close_logs, run_in_order
+from pykbroker.log.directories.closing import IN_ONE_GO, Closing, close_directory
 from pykbroker.log.directories.directory_loader import DirectoryLoader, Loading
 from pykbroker.log.directories.directory_report import DirectoryReport, Wanted, report_directory
 from pykbroker.log.directories.log_directory import (
@@ -42,7 +44,6 @@ from pykbroker.log.directories.offset_checkpoints import (
     recovery_points,
 )
 from pykbroker.log.directories.partition_directories import DELETE, FUTURE, STRAY, aside_name
-from pykbroker.log.partition.flush import FlushJob
 from pykbroker.log.partition.partition_log import PartitionLog
 from pykbroker.log.recovery.opening import open_log
 from pykbroker.types import TopicPartition
@@ -53,7 +54,6 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 NO_BROKER_EPOCH = -1
-LOGS_CLOSED_AT_ONCE = 256
 
 
 class LogManager:
@@ -163,26 +163,31 @@ class LogManager:
             reason = self.directories[0].failure if self.directories else None
             raise DirectoryRefused(f"None of the log directories {paths} can be used: {reason}")
 
-    def shutdown(
-        self,
-        now_ms: int,
-        broker_epoch: int = NO_BROKER_EPOCH,
-        run_jobs: Callable[[Sequence[FlushJob]], None] | None = None,
-    ) -> None:
-        """Flush and close every log, write the checkpoints, then the clean shutdown file.
+    def shutdown(self, now_ms: int, broker_epoch: int = NO_BROKER_EPOCH) -> None:
+        """Close every log like `close_logs`, in one go."""
+        with suppress(StopIteration):
+            self.close_logs(broker_epoch).send(None)
 
-        run_jobs: runs many flushes at once (run_flushes); by default one by one.
+    async def close_logs(
+        self,
+        broker_epoch: int = NO_BROKER_EPOCH,
+        offsets: Mapping[TopicPartition, int] | None = None,
+        closing: Closing = IN_ONE_GO,
+    ) -> None:
+        """Flush and close every log, write the checkpoints (`offsets`: high watermarks), then the
+        clean shutdown file. Nothing may be appended meanwhile.
         """
-        run_jobs = run_jobs or run_in_order
+        if offsets is not None:
+            try:
+                await closing.run_jobs([partial(self.checkpoint_high_watermarks, offsets)])
+            except LogDirFailure as failure:
+                _log.error("The high watermarks were not written: %s", failure)
         for directory in self.directories:
             if directory.is_online:
+                logs = self.logs_in(directory, with_future=True)
+                checkpoints = [self.checkpoint_recovery_points, self.checkpoint_log_start_offsets]
                 try:
-                    logs = self.logs_in(directory, with_future=True)
-                    for start in range(0, len(logs), LOGS_CLOSED_AT_ONCE):
-                        close_logs(directory, logs[start : start + LOGS_CLOSED_AT_ONCE], run_jobs)
-                    self.checkpoint_recovery_points(directory)
-                    self.checkpoint_log_start_offsets(directory)
-                    directory.write_clean_shutdown(broker_epoch)
+                    await close_directory(directory, logs, checkpoints, broker_epoch, closing)
                 except LogDirFailure as failure:
                     _log.error("The shutdown was not clean: %s", failure)
         self.unlock()
