@@ -24,6 +24,7 @@ TESTED_IN = {
     "benchmarks/compare/rows": "benchmarks/test_compare.py",
     "benchmarks/compare/servers": "benchmarks/test_compare.py",
     "benchmarks/compare/table": "benchmarks/test_compare.py",
+    "benchmarks/controllers/*": "benchmarks/test_controllers.py",
     "benchmarks/spark/__main__": "benchmarks/test_spark.py",
     "benchmarks/spark/jobs": "benchmarks/test_spark.py",
     "benchmarks/spark/latency": "benchmarks/test_spark.py",

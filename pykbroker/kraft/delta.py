@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, TypeVar
 
 from pykbroker.decision import MetadataRecord
+from pykbroker.environment.slices import Breathe, go_on, paced
 from pykbroker.kraft.image import TOPIC_RESOURCE, MetadataImage, Provenance, TopicImage
 from pykbroker.kraft.partition_image import PartitionImage
 from pykbroker.kraft.registration import BrokerRegistration, ControllerRegistration
@@ -343,14 +344,17 @@ _KEPT_RECORDS: dict[str, Callable[[Any], tuple[Any, bool]]] = {
 }
 
 
-def delta_between(before: MetadataImage, after: MetadataImage) -> MetadataDelta:
+def delta_between(
+    before: MetadataImage, after: MetadataImage, breathe: Breathe = go_on
+) -> MetadataDelta:
     """Return the changes from one image to another, even if records were skipped (a snapshot).
 
     A topic that was deleted and recreated under its name is both a deleted and a changed topic.
+    `breathe` is called between topics (`environment/slices.py`).
     """
     delta = MetadataDelta(before)
-    delta.topics = dict(_changed(before.topics_by_id, after.topics_by_id))
-    for topic_id, topic in delta.topics.items():
+    delta.topics = dict(paced(_changed(before.topics_by_id, after.topics_by_id), breathe))
+    for topic_id, topic in paced(delta.topics.items(), breathe):
         if topic is None:
             delta.note_deleted_name(before.topics_by_id[topic_id].name)
         else:

@@ -72,7 +72,10 @@ class ControlRecord(NamedTuple):
 
 
 class LogBatch(NamedTuple):
-    """One batch of the log, decoded: either control records or metadata records."""
+    """One batch of the log, decoded: either control records or metadata records.
+
+    `is_end` is False for a part of a batch that other parts follow.
+    """
 
     base_offset: int
     last_offset: int
@@ -81,6 +84,11 @@ class LogBatch(NamedTuple):
     size_bytes: int
     records: list[MetadataRecord]
     control: list[ControlRecord]
+    is_end: bool = True
+
+
+DecodedBatch = tuple[LogBatch, memoryview]
+"""A batch, and its bytes."""
 
 
 class MetadataLog:
@@ -348,3 +356,14 @@ def decode_log_batch(header: BatchHeader, batch: memoryview) -> LogBatch:
         records,
         control,
     )
+
+
+def decode_fetched(content: bytes | memoryview, epoch: int) -> list[DecodedBatch]:
+    """Decode fetched batches, without those of later epochs than `epoch`; the last one may be cut
+    off. Raises CorruptBatch.
+    """
+    return [
+        (decode_log_batch(header, batch), batch)
+        for header, batch in iter_batches(content, partial_tail=True)
+        if header.partition_leader_epoch <= epoch
+    ]

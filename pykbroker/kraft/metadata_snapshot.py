@@ -19,6 +19,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from pykbroker.decision import MetadataRecord
+from pykbroker.kraft.image import MetadataImage
 from pykbroker.kraft.metadata_record_codec import decode_metadata_record, encode_metadata_record
 from pykbroker.kraft.raft.voters import VoterSet
 from pykbroker.protocol.control_records import build_control_batch, decode_message
@@ -67,13 +68,14 @@ BOOTSTRAP: Final = SnapshotId(0, 0)
 
 
 class Snapshot(NamedTuple):
-    """The contents of a snapshot file."""
+    """The contents of a snapshot file. `image`: built from the records, which are not kept then."""
 
     id: SnapshotId
     last_contained_log_timestamp_ms: int
     kraft_version: int
     voters: VoterSet | None
     records: list[MetadataRecord]
+    image: MetadataImage | None = None
 
 
 def encode_snapshot(

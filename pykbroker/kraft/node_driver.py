@@ -44,7 +44,12 @@ from pykbroker.kraft.metadata_snapshot import (
 )
 from pykbroker.kraft.metadata_snapshots_driver import MetadataSnapshots
 from pykbroker.kraft.metadata_version import SUPPORTED_FEATURES, supports_controller_registration
-from pykbroker.kraft.publisher import MetadataLoader, Publisher, UnsupportedCluster
+from pykbroker.kraft.publisher import (
+    MetadataLoader,
+    Publisher,
+    UnsupportedCluster,
+    partition_count,
+)
 from pykbroker.kraft.raft.initial_voters import bootstrap_servers, local_voter
 from pykbroker.kraft.raft.quorum_state import CorruptQuorumState
 from pykbroker.kraft.raft.raft import Raft
@@ -99,6 +104,8 @@ class KraftNodeDriver:
         self._files = environment.files
         self._scheduler = environment.scheduler
         self._threads = environment.background.threads("metadata-log")
+        # An fsync must not wait for a snapshot to be written: voters would elect another leader.
+        self._snapshot_threads = environment.background.threads("metadata-snapshots")
         self._now_ms = environment.clock.now_ms
         self._random = environment.random
         self._slices = environment.slices
@@ -247,7 +254,7 @@ class KraftNodeDriver:
             loader=self._loader,
             config=config,
             scheduler=self._scheduler,
-            threads=self._threads,
+            threads=self._snapshot_threads,
             now_ms=self._now_ms,
             on_fatal=self._on_fatal,
         )
@@ -311,8 +318,7 @@ class KraftNodeDriver:
         )
 
     def _has_many_partitions(self) -> bool:
-        topics = self._loader.committed().stable.topics_by_id.values()
-        return sum(len(topic.partitions) for topic in topics) > INDEXED_AT_ONCE
+        return partition_count(self._loader.committed().stable) > INDEXED_AT_ONCE
 
     async def _register_controller(self, local: VoterNode) -> None:
         """Register this controller, retrying until a leader accepts it
@@ -452,6 +458,7 @@ class KraftNodeDriver:
             self._snapshots.stop()
             self.raft.stop()
         self._threads.close()
+        self._snapshot_threads.close()
         if self._log is not None:
             try:
                 self._log.close()

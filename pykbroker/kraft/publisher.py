@@ -23,9 +23,10 @@ from functools import partial
 from typing import Protocol
 
 from pykbroker.deferred import Deferred
-from pykbroker.environment.slices import InOneGo, Slices
+from pykbroker.environment.slices import Breathe, InOneGo, Slices, go_on
 from pykbroker.kraft.delta import MetadataDelta, delta_between
 from pykbroker.kraft.image import MetadataImage, Provenance
+from pykbroker.kraft.metadata_image_loading import image_of
 from pykbroker.kraft.metadata_log import LogBatch
 from pykbroker.kraft.metadata_replay import MetadataReplay, Step
 from pykbroker.kraft.metadata_snapshot import Snapshot
@@ -81,18 +82,20 @@ class MetadataLoader:
 
     def load_snapshot(self, snapshot: Snapshot) -> None:
         """Replace the image by a snapshot, and publish the differences."""
-        delta = MetadataDelta(MetadataImage())
-        for record in snapshot.records:
-            delta.replay(record.message, record.version)
-        at = Provenance(
-            snapshot.id.offset - 1, snapshot.id.epoch, snapshot.last_contained_log_timestamp_ms
-        )
-        before, image = self._replay.stable, delta.apply(at)
+        before, image = self._replay.stable, image_of(snapshot)
         check_features(image)
         self._replay = MetadataReplay(image)
         self.bytes_since_snapshot = 0
-        difference = delta_between(before, image) if self._publishers else MetadataDelta(image)
-        self._add(Step(difference, image))
+
+        def tell() -> None:
+            difference = delta_between(before, image, self._slices.breathe)
+            self._tell(Step(difference, image))
+
+        if self._publishers:
+            self._unpublished.append(tell)
+            self._unpublished_size += partition_count(before) + partition_count(image)
+        else:
+            self._add(Step(MetadataDelta(image), image))
         self._publish()
 
     def publish_to(self, publishers: Sequence[Publisher]) -> Deferred:
@@ -104,13 +107,13 @@ class MetadataLoader:
         told = Deferred()
 
         def tell() -> None:
-            self._apply(publishers, delta_between(MetadataImage(), self.image), self.image)
+            everything = delta_between(MetadataImage(), self.image, self._slices.breathe)
+            self._apply(publishers, everything, self.image)
             self._publishers += publishers
 
         self._told.append(told)
         self._unpublished.append(tell)
-        topics = self._replay.stable.topics_by_id.values()
-        self._unpublished_size += sum(len(topic.partitions) for topic in topics)
+        self._unpublished_size += partition_count(self._replay.stable)
         self._publish()
         return told
 
@@ -121,7 +124,9 @@ class MetadataLoader:
     def on_commit(
         self, batches: Sequence[LogBatch], published: Callable[[], None] | None = None
     ) -> None:
-        """Replay committed batches, then publish once for all of them, then call `published`."""
+        """Replay committed batches, then publish once for all of them, then call `published`; if
+        the last batch goes on, both happen with its end.
+        """
         replay = self._replay
         for batch in batches:
             self.bytes_since_snapshot += batch.size_bytes
@@ -131,6 +136,8 @@ class MetadataLoader:
                 ):
                     self._add(step)
         last = batches[-1]
+        if not last.is_end:
+            return
         replay.advance(Provenance(last.last_offset, last.epoch, last.timestamp_ms))
         sealed = replay.seal()
         if sealed is not None:
@@ -149,7 +156,7 @@ class MetadataLoader:
             return
         self._is_publishing = True
         if self._unpublished_size > FEW:
-            job = self._slices.run("metadata publisher", self._publish_all)
+            job = self._slices.run("metadata publisher", self._publish_in_slices)
             job.on_resolved(self._published_all)
         else:
             try:
@@ -158,10 +165,14 @@ class MetadataLoader:
                 self._is_publishing = False
             self._resolve_told(None)
 
-    def _publish_all(self) -> None:
+    def _publish_all(self, breathe: Breathe = go_on) -> None:
         while self._unpublished:
             self._unpublished.popleft()()
+            breathe()
         self._unpublished_size = 0
+
+    def _publish_in_slices(self) -> None:
+        self._publish_all(self._slices.breathe)
 
     def _published_all(self, failure: BaseException | None) -> None:
         self._is_publishing = False
@@ -194,6 +205,11 @@ class MetadataLoader:
             if self._is_stopped:
                 return
             publisher.apply(delta, image)
+
+
+def partition_count(image: MetadataImage) -> int:
+    """Return how many partitions there are."""
+    return sum(len(topic.partitions) for topic in image.topics_by_id.values())
 
 
 def size_of(delta: MetadataDelta) -> int:

@@ -25,7 +25,9 @@ from collections import deque
 from collections.abc import Callable
 
 from pykbroker.deferred import Deferred
-from pykbroker.environment.transport import StreamSocket, Transport
+from pykbroker.environment import Environment
+from pykbroker.environment.loop_time import RECORDED_NS
+from pykbroker.environment.transport import StreamSocket
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.protocol.api import API_VERSIONS, APIS, Api, response_class
 from pykbroker.protocol.framing import LENGTH_BYTES, FrameError, check_length
@@ -76,6 +78,8 @@ class ClientConnection:
         "_filled",
         "_frame_size",
         "_is_writing",
+        "_loop_time",
+        "_monotonic_ns",
         "_on_lost",
         "_outgoing",
         "_socket",
@@ -87,13 +91,15 @@ class ClientConnection:
 
     def __init__(
         self,
-        transport: Transport,
+        environment: Environment,
         sock: StreamSocket,
         client_id: str,
         on_lost: Callable[[str, bool], None],
     ) -> None:
         """`on_lost(reason, is_fault)`; `is_fault` is True if the peer misbehaved."""
-        self._transport = transport
+        self._transport = environment.transport
+        self._loop_time = environment.loop_time
+        self._monotonic_ns = environment.clock.monotonic_ns
         self._socket = sock
         self._client_id = client_id
         self._on_lost = on_lost
@@ -107,7 +113,7 @@ class ClientConnection:
         self._is_writing = False
         self.in_flight: deque[InFlight] = deque()
         self.closed = False
-        transport.add_reader(sock, self._on_readable)
+        self._transport.add_reader(sock, self._on_readable)
 
     # ---------------------------------------------------------------- requests
 
@@ -167,6 +173,14 @@ class ClientConnection:
     # ---------------------------------------------------------------- responses
 
     def _on_readable(self) -> None:
+        started_ns = self._monotonic_ns()
+        asked = self.in_flight[0].api.name if self.in_flight else "no request"
+        self._receive()
+        ended_ns = self._monotonic_ns()
+        if ended_ns - started_ns >= RECORDED_NS:
+            self._loop_time.record(f"response to {asked}", started_ns, ended_ns)
+
+    def _receive(self) -> None:
         lost: tuple[str, bool] | None = None
         try:
             self._read()

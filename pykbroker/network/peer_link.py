@@ -223,7 +223,7 @@ class PeerLink:
             return
         self.state = LinkState.NEGOTIATING
         connection = ClientConnection(
-            self._environment.transport, stream, self._settings.client_id, self._lost
+            self._environment, stream, self._settings.client_id, self._lost
         )
         self._connection = connection
         spawn(self._negotiate(connection))

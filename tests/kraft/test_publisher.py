@@ -236,6 +236,31 @@ def test_what_is_committed_while_a_publisher_breathes_is_published_after() -> No
     assert log.slices.jobs == []
 
 
+def test_a_batch_that_goes_on_is_published_with_its_end() -> None:
+    log = LongLog()
+    whole = log.batch(topic("a"), topic("b"))
+    first = whole._replace(last_offset=0, records=whole.records[:1], is_end=False)
+    rest = whole._replace(base_offset=1, records=whole.records[1:])
+    log.loader.on_commit([first], lambda: log.published.append("first"))
+    assert (log.calls, log.published, log.loader.image.offset) == ([], [], -1)
+    log.loader.on_commit([rest], lambda: log.published.append("rest"))
+    assert (log.calls, log.published) == ([("first", ["a", "b"])], ["rest"])
+    assert log.loader.image.offset == 1
+
+
+def test_a_snapshot_of_many_partitions_is_published_in_slices() -> None:
+    log = LongLog()
+    records = [MetadataRecord(message) for message in wide("b", FEW + 1)]
+    log.loader.load_snapshot(Snapshot(SnapshotId(40, 3), 77, 1, None, records))
+    log.offset = 40
+    log.take("next", *wide("c", 1))
+    assert (log.calls, log.published) == ([], [])
+    log.slices.go_on()
+    assert log.calls == [("first", ["b"]), ("first", ["c"])]
+    assert log.published == ["next"]
+    assert set(log.loader.image.topics_by_name) == {"b", "c"}
+
+
 def test_a_publisher_that_fails_in_a_slice_is_fatal() -> None:
     log = LongLog()
     log.take("large", *wide("b", FEW + 1))

@@ -6,8 +6,19 @@ import random
 
 import pytest
 
+from pykbroker.decision import Decision, MetadataRecord
+from pykbroker.deferred import spawn
 from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.kraft.delta import MetadataDelta
+from pykbroker.kraft.image import MetadataImage
+from pykbroker.kraft.metadata_record_codec import encode_metadata_record
 from pykbroker.kraft.raft import raft_events as ev
+from pykbroker.kraft.raft.commit_delivery import PORTION_RECORDS
+from pykbroker.kraft.raft.raft_fetcher_driver import DECODED_AT_ONCE
+from pykbroker.protocol.messages.no_op_record import NoOpRecord
+from pykbroker.protocol.messages.topic_record import TopicRecord
+from pykbroker.protocol.record_batch import CorruptBatch, build_batch
+from tests.harness.records import partition_record
 from tests.kraft.quorum_world import QuorumWorld
 
 
@@ -70,6 +81,55 @@ def test_records_that_only_a_lost_leader_had_are_cut() -> None:
     assert not old.raft.is_leader
 
 
+def test_many_records_at_once_reach_everyone_whole() -> None:
+    world = QuorumWorld(3, observers=1)
+    leader = world.leader()
+    topic_id = b"t" * 16
+    count = 3 * PORTION_RECORDS
+    records = [MetadataRecord(TopicRecord(name="many", topic_id=topic_id))]
+    records += [MetadataRecord(partition_record(topic_id, number)) for number in range(count)]
+    for node in world.nodes.values():
+        node.driver.publish_to([Whole(topic_id, count)])
+    controller = leader.driver.controller
+    assert controller is not None
+    reply = controller.run(lambda _machine, _now_ms: Decision(records=records, reply="done"))
+    assert world.settle(reply) == "done"
+    assert len(leader.driver.image.topics_by_id[topic_id].partitions) == count
+    world.advance(2_000)
+    world.agree()
+    for node in world.nodes.values():
+        assert len(node.driver.image.topics_by_id[topic_id].partitions) == count
+
+
+class Whole:
+    """A publisher to which a topic never shows with fewer partitions than it has."""
+
+    def __init__(self, topic_id: bytes, count: int) -> None:
+        self._topic_id = topic_id
+        self._count = count
+
+    def apply(self, delta: MetadataDelta, image: MetadataImage) -> None:
+        topic = image.topic_by_id(self._topic_id)
+        assert topic is None or len(topic.partitions) == self._count
+
+
+def test_damage_among_many_fetched_records_is_not_appended() -> None:
+    world = QuorumWorld(3)
+    leader = world.leader()
+    late = next(node for node in world.nodes.values() if node is not leader)
+    world.advance(1_000)
+    values = [(None, encode_metadata_record(MetadataRecord(NoOpRecord())), 0, ())] * DECODED_AT_ONCE
+    end = late.driver.raft.log.log.next_offset
+    batch = build_batch(values, base_offset=end, leader_epoch=late.raft.epoch)
+    batch[-1] ^= 1
+    links = late.driver._links
+    assert links is not None
+    outcome = spawn(links._fetcher._append(bytes(batch)))
+    world.advance(100)
+    assert isinstance(outcome.value, CorruptBatch)
+    assert late.driver.raft.log.log.next_offset == end
+
+
 def test_a_lagging_voter_fetches_a_snapshot() -> None:
     world = QuorumWorld(3, metadata_max_retention_bytes="1")
     leader = world.leader()
@@ -90,8 +150,6 @@ def test_a_leader_that_leaves_hands_over_at_once() -> None:
     world = QuorumWorld(3)
     old = world.leader()
     epoch = old.raft.epoch
-    from pykbroker.deferred import spawn
-
     leaving = spawn(old.driver.leave_quorum())
     began = world.now_ms
     while not any(n.raft.is_leader for n in world.nodes.values() if n is not old):

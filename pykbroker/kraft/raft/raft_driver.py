@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Protocol, assert_never
@@ -33,12 +32,13 @@ from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.metadata_batches import PreparedAppend, cut_into_batches
 from pykbroker.kraft.metadata_log import (
     ControlRecord,
+    DecodedBatch,
     LogBatch,
     MetadataLog,
-    decode_log_batch,
 )
 from pykbroker.kraft.metadata_snapshot import Snapshot
 from pykbroker.kraft.raft import raft_events as ev
+from pykbroker.kraft.raft.commit_delivery import CommitDelivery
 from pykbroker.kraft.raft.raft import Raft
 from pykbroker.kraft.raft.raft_events import LogEnd
 from pykbroker.kraft.raft.raft_roles import Follower, Leader
@@ -47,7 +47,7 @@ from pykbroker.log.partition.flush import FlushJob
 from pykbroker.protocol.control_records import build_control_batch
 from pykbroker.protocol.messages.kraft_version_record import KRaftVersionRecord
 from pykbroker.protocol.messages.voters_record import VotersRecord
-from pykbroker.protocol.record_batch import CorruptBatch, build_batch, iter_batches
+from pykbroker.protocol.record_batch import CorruptBatch, build_batch
 
 _log = logging.getLogger(__name__)
 
@@ -99,8 +99,7 @@ class RaftDriver:
         self._now_ms = now_ms
         self._listener = listener
         self._on_fatal = on_fatal
-        self._uncommitted: deque[LogBatch] = deque()
-        self._delivered_offset = 0
+        self._delivery = CommitDelivery()
         self._news: ev.LeaderChanged | None = None
         self._news_offset = 0
         self._flushing = False
@@ -134,10 +133,10 @@ class RaftDriver:
         """Has the listener received all that the leader's last answer said was committed?"""
         role = self.raft.role
         if isinstance(role, Leader):
-            return self._delivered_offset > role.epoch_start_offset
+            return self._delivery.offset > role.epoch_start_offset
         if not isinstance(role, Follower) or role.leader_high_watermark < 0:
             return False
-        return self._delivered_offset >= role.leader_high_watermark
+        return self._delivery.offset >= role.leader_high_watermark
 
     @property
     def high_watermark(self) -> int:
@@ -157,10 +156,10 @@ class RaftDriver:
             history.add_kraft_version(start - 1, snapshot.kraft_version)
             if snapshot.voters is not None:
                 history.add_voters(start - 1, snapshot.voters)
-        self._delivered_offset = start
+        self._delivery.restart(start)
         end = self.log.end
         for batch in self.log.batches(start, end.offset):
-            self._uncommitted.append(batch)
+            self._delivery.add(batch)
             self._note_control(batch.control)
         job = self.log.prepare_flush()
         if job is not None:
@@ -221,16 +220,8 @@ class RaftDriver:
 
     # Following the leader.
 
-    def append_from_leader(self, content: bytes | memoryview) -> None:
-        """Append fetched batches. If it raises CorruptBatch, nothing was appended.
-
-        Batches of a later epoch than this replica's are not from its leader.
-        """
-        fetched = [
-            (decode_log_batch(header, batch), batch)
-            for header, batch in iter_batches(content, partial_tail=True)
-            if header.partition_leader_epoch <= self.raft.epoch
-        ]
+    def append_from_leader(self, fetched: Sequence[DecodedBatch]) -> None:
+        """Append what `decode_fetched` returned. Raises CorruptBatch if it does not fit the log."""
         now_ms = self._now_ms()
         for decoded, batch in fetched:
             if decoded.base_offset != self.log.log.next_offset:
@@ -239,7 +230,7 @@ class RaftDriver:
                 )
             self.log.append(batch, now_ms)
             self._note_control(decoded.control)
-            self._uncommitted.append(decoded)
+            self._delivery.add(decoded)
         if fetched:
             self._start_flush()
 
@@ -254,8 +245,7 @@ class RaftDriver:
         _log.info("Truncating the metadata log to offset %d", offset)
         self.log.truncate_to(offset)
         self.raft.history.truncate_to(offset)
-        while self._uncommitted and self._uncommitted[-1].last_offset >= offset:
-            self._uncommitted.pop()
+        self._delivery.truncate_to(offset)
         self._step(ev.Truncated(self.log.end))
 
     def load_snapshot(self, snapshot: Snapshot) -> None:
@@ -263,12 +253,11 @@ class RaftDriver:
         history = self.raft.history
         self.log.snapshot_written(snapshot.id)
         self.log.begin_at(snapshot.id)
-        self._uncommitted.clear()
         history.truncate_to(-1)
         history.add_kraft_version(snapshot.id.offset - 1, snapshot.kraft_version)
         if snapshot.voters is not None:
             history.add_voters(snapshot.id.offset - 1, snapshot.voters)
-        self._delivered_offset = snapshot.id.offset
+        self._delivery.restart(snapshot.id.offset)
         self._tell(lambda: self._listener.on_snapshot(snapshot))
         self._step(ev.SnapshotLoaded(self.log.end))
 
@@ -384,7 +373,7 @@ class RaftDriver:
             self.fail(failure)
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR) from failure
         end_offset = self.log.log.next_offset
-        self._uncommitted.append(
+        self._delivery.add(
             LogBatch(base_offset, end_offset - 1, epoch, now_ms, size, records, control)
         )
 
@@ -435,16 +424,25 @@ class RaftDriver:
         self.step(ev.Flushed(job.offset))
 
     def _deliver(self) -> None:
-        """Deliver every batch below the high watermark to the listener."""
-        committed: list[LogBatch] = []
-        waiting = self._uncommitted
-        while waiting and waiting[0].last_offset < self.raft.high_watermark:
-            committed.append(waiting.popleft())
-        if committed:
-            self._delivered_offset = committed[-1].last_offset + 1
-            if not self._tell(lambda: self._listener.on_commit(committed)):
+        """Deliver what is below the high watermark to the listener: the first portion at once, the
+        others in turns of their own.
+        """
+        delivery = self._delivery
+        while not delivery.is_due:
+            portion = delivery.take(self.raft.high_watermark)
+            if portion and not self._tell(partial(self._listener.on_commit, portion)):
                 return
-        self._tell_leader()
+            if not delivery.has_more(self.raft.high_watermark):
+                self._tell_leader()
+                return
+            if not self._opening:
+                delivery.is_due = True
+                self._scheduler.call_soon(self._deliver_more)
+
+    def _deliver_more(self) -> None:
+        self._delivery.is_due = False
+        if not self._stopped:
+            self._deliver()
 
     def _tell(self, call: Callable[[], None]) -> bool:
         """Call the listener. If it cannot apply a committed record, the node no longer knows the
@@ -466,7 +464,7 @@ class RaftDriver:
         if news is None:
             return
         is_me = news.leader_id == self.raft.local.key.id
-        if is_me and self._delivered_offset < self._news_offset:
+        if is_me and self._delivery.offset < self._news_offset:
             return
         self._news = None
         self._tell(lambda: self._listener.on_leader(news.leader_id, news.epoch))

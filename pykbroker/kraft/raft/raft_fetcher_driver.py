@@ -16,7 +16,7 @@ Source: Kafka's `KafkaRaftClient.java` (`pollFollower`, `handleFetchResponse`,
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from pykbroker.deferred import Deferred, Task, spawn
@@ -24,7 +24,8 @@ from pykbroker.environment.background import Threads
 from pykbroker.environment.scheduler import Scheduler
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.controller_channel_driver import Send, value_of
-from pykbroker.kraft.metadata_log import MetadataLog
+from pykbroker.kraft.metadata_image_loading import with_image
+from pykbroker.kraft.metadata_log import DecodedBatch, MetadataLog, decode_fetched
 from pykbroker.kraft.metadata_snapshot import CorruptSnapshot, Snapshot, SnapshotId, decode_snapshot
 from pykbroker.kraft.raft import raft_events as ev
 from pykbroker.kraft.raft import raft_rpc
@@ -37,8 +38,9 @@ from pykbroker.types import Peer
 
 # KafkaRaftClient.java: how long the leader delays a Fetch that has nothing to return.
 MAX_WAIT_MS = 500
-# How much is decoded at once on the event loop.
 MOST_BYTES = 1 << 20
+# How much is decoded on the event loop; more than this, in a thread.
+DECODED_AT_ONCE = 16 << 10
 _CHANGED = "the role changed"
 
 _log = logging.getLogger(__name__)
@@ -53,7 +55,7 @@ class Follows(Protocol):
     def step(self, event: ev.Event) -> None:
         """Process an event."""
 
-    def append_from_leader(self, content: Any) -> None:
+    def append_from_leader(self, fetched: Sequence[DecodedBatch]) -> None:
         """Append fetched batches. Raises CorruptBatch or LogDirFailure."""
 
     def truncate(self, epoch: int, end_offset: int) -> None:
@@ -211,14 +213,30 @@ class RaftFetcher:
             wanted = partition.snapshot_id
             return await self._fetch_snapshot(peer, SnapshotId(wanted.end_offset, wanted.epoch))
         else:
-            if partition.records:
-                self._driver.append_from_leader(partition.records)
+            if partition.records and not await self._append(partition.records):
+                return True
             self._alive(partition.high_watermark)
             if raft.is_voter:
                 if self._told_epoch != raft.epoch and peer.node_id == raft.leader_id:
                     self._told_epoch = raft.epoch
                     spawn(self._tell_leader(peer))
                 await self._driver.flushed()
+        return True
+
+    async def _append(self, records: bytes | memoryview) -> bool:
+        """Append fetched records. Many are decoded in a thread; False if the role changed then."""
+        raft = self._raft
+        epoch = raft.epoch
+        if len(records) <= DECODED_AT_ONCE:
+            fetched = decode_fetched(records, epoch)
+        else:
+            decoding = self._threads.run(lambda: decode_fetched(records, epoch))
+            fetched = await self._or_changed(decoding)
+            if fetched is _CHANGED or raft.epoch != epoch or not isinstance(raft.role, Follower):
+                return False
+            if isinstance(fetched, Exception):
+                raise fetched
+        self._driver.append_from_leader(fetched)
         return True
 
     async def _tell_leader(self, leader: Peer) -> None:
@@ -297,5 +315,7 @@ class RaftFetcher:
 
 
 def _verified(snapshot_id: SnapshotId, content: bytes) -> Snapshot:
-    """Verify a snapshot by decoding it, in a thread. Raises CorruptSnapshot."""
-    return decode_snapshot(snapshot_id, content)
+    """Decode a snapshot and build its image, in a thread. Raises CorruptSnapshot, or
+    InconsistentMetadata.
+    """
+    return with_image(decode_snapshot(snapshot_id, content))

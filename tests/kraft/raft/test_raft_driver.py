@@ -7,6 +7,7 @@ import pytest
 from pykbroker.decision import MetadataRecord
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.metadata_batches import MAX_RECORDS_PER_BATCH
+from pykbroker.kraft.metadata_log import decode_fetched
 from pykbroker.kraft.metadata_record_codec import encode_metadata_record
 from pykbroker.kraft.raft import raft_events as ev
 from pykbroker.kraft.raft.raft_driver import RaftDriver
@@ -110,9 +111,9 @@ def test_a_batch_of_a_later_epoch_is_not_from_the_leader() -> None:
     leader = world.leader()
     raft = next(node for node in world.nodes.values() if node is not leader).driver.raft
     end = raft.log.log.next_offset
-    raft.append_from_leader(next_batch(raft, raft.raft.epoch + 1))
+    raft.append_from_leader(decode_fetched(next_batch(raft, raft.raft.epoch + 1), raft.raft.epoch))
     assert raft.log.log.next_offset == end
-    raft.append_from_leader(next_batch(raft, raft.raft.epoch))
+    raft.append_from_leader(decode_fetched(next_batch(raft, raft.raft.epoch), raft.raft.epoch))
     assert raft.log.log.next_offset == end + 1
 
 
@@ -122,7 +123,7 @@ def test_votes_are_asked_for_when_the_log_is_on_disk(monkeypatch: pytest.MonkeyP
     raft = next(node for node in world.nodes.values() if node is not leader).driver.raft
     asked: list[ev.SendVote] = []
     monkeypatch.setattr(RaftMessenger, "send_vote", lambda _, vote: asked.append(vote))
-    raft.append_from_leader(next_batch(raft, raft.raft.epoch))
+    raft.append_from_leader(decode_fetched(next_batch(raft, raft.raft.epoch), raft.raft.epoch))
     successors = (raft.raft.local.key,)
     raft.answer(ev.EndEpochRequested(leader.node_id, raft.raft.epoch, successors, 1))
     assert asked == []

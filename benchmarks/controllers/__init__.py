@@ -1,0 +1,1 @@
+"""The metadata quorum with very many partitions, beside Apache Kafka's."""

@@ -1,0 +1,97 @@
+"""Immutable tables of which a changed copy costs little, however large they are.
+
+    up to MOST_COPIED entries    a dict, which is copied
+    more                         a SharedTable: entries in shards by their hash; a changed table
+                                 copies the shards that change, and shares the others
+
+In:  `merged(before, changes)`. Out: any mapping; read only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from typing import Any, Final, TypeVar, overload
+
+KeyT = TypeVar("KeyT")
+ValueT = TypeVar("ValueT")
+OtherT = TypeVar("OtherT")
+
+MOST_COPIED: Final = 2048
+SHARD_ENTRIES: Final = 64
+"""The average number of entries in a shard, from which there are twice as many shards."""
+
+
+def merged(
+    before: Mapping[KeyT, ValueT], changes: Mapping[KeyT, ValueT | None]
+) -> Mapping[KeyT, ValueT]:
+    """Return `before` with `changes` applied, None removing; `before` itself if nothing changed."""
+    if not changes:
+        return before
+    if isinstance(before, SharedTable):
+        return before.changed(changes)
+    if len(before) + len(changes) > MOST_COPIED:
+        return SharedTable(before).changed(changes)
+    copy = dict(before)
+    _change(copy, changes)
+    return copy
+
+
+class SharedTable(Mapping[KeyT, ValueT]):
+    """A table of very many entries."""
+
+    __slots__ = ("_mask", "_shards", "_size")
+
+    def __init__(self, entries: Mapping[KeyT, ValueT]) -> None:
+        count = 1
+        while count * SHARD_ENTRIES < len(entries):
+            count *= 2
+        self._mask = mask = count - 1
+        self._size = len(entries)
+        self._shards: list[dict[KeyT, ValueT]] = [{} for _ in range(count)]
+        for key, value in entries.items():
+            self._shards[hash(key) & mask][key] = value
+
+    def changed(self, changes: Mapping[KeyT, ValueT | None]) -> SharedTable[KeyT, ValueT]:
+        """Return a table with `changes` applied, None removing."""
+        by_shard: dict[int, dict[KeyT, ValueT | None]] = {}
+        for key, value in changes.items():
+            by_shard.setdefault(hash(key) & self._mask, {})[key] = value
+        shards = self._shards.copy()
+        size = self._size
+        for number, in_shard in by_shard.items():
+            shard = shards[number] = shards[number].copy()
+            size -= len(shard)
+            _change(shard, in_shard)
+            size += len(shard)
+        table: SharedTable[KeyT, ValueT] = SharedTable.__new__(SharedTable)
+        table._mask, table._shards, table._size = self._mask, shards, size
+        return SharedTable(table) if size > 2 * SHARD_ENTRIES * len(shards) else table
+
+    def __getitem__(self, key: KeyT) -> ValueT:
+        return self._shards[hash(key) & self._mask][key]
+
+    @overload
+    def get(self, key: KeyT, default: None = None, /) -> ValueT | None: ...
+    @overload
+    def get(self, key: KeyT, default: ValueT | OtherT, /) -> ValueT | OtherT: ...
+    def get(self, key: KeyT, default: Any = None, /) -> Any:
+        """Return the value, `default` if there is none."""
+        return self._shards[hash(key) & self._mask].get(key, default)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._shards[hash(key) & self._mask]
+
+    def __iter__(self) -> Iterator[KeyT]:
+        return chain.from_iterable(self._shards)
+
+    def __len__(self) -> int:
+        return self._size
+
+
+def _change(table: dict[KeyT, ValueT], changes: Mapping[KeyT, ValueT | None]) -> None:
+    for key, value in changes.items():
+        if value is None:
+            table.pop(key, None)
+        else:
+            table[key] = value
