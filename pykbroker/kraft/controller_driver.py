@@ -125,23 +125,32 @@ class ControllerDriver:
         it is committed.
         """
         deferred = Deferred()
-        if self._is_deciding:
+        if self._is_deciding or self._undecided:
             self._undecided.append((decide, deferred))
         else:
-            self._is_deciding = True
-            try:
-                self._decide(decide, deferred)
-            finally:
-                self._is_deciding = False
-                if self._undecided:
-                    self._scheduler.call_soon(self._decide_next)
+            self._decide_now(decide, deferred)
         return deferred
 
+    def _decide_now(self, decide: Decide, deferred: Deferred) -> None:
+        self._is_deciding = True
+        try:
+            self._decide(decide, deferred)
+        finally:
+            self._is_deciding = False
+            if self._undecided:
+                self._slices.run("decisions that waited", self._decide_next)
+
     def _decide_next(self) -> None:
-        """Decide the requests that arrived while another decision breathed."""
-        if self._undecided and not self._is_deciding:
-            decide, deferred = self._undecided.popleft()
-            self.run(decide).on_resolved(deferred.resolve)
+        """Decide a request that arrived while another decision breathed; this one may, too."""
+        if not self._undecided or self._is_deciding:
+            return
+        decide, deferred = self._undecided.popleft()
+        try:
+            self._decide_now(decide, deferred)
+        except Exception as bug:
+            if deferred.done:
+                raise
+            deferred.resolve(bug)
 
     def _decide(self, decide: Decide, deferred: Deferred) -> None:
         controller = self.controller
@@ -321,16 +330,22 @@ class ControllerDriver:
                 return
 
     def _balance_leaders(self) -> None:
-        self._in_portions(lambda controller, now_ms: controller.balance_leaders())
+        self._elect(lambda controller, now_ms: controller.balance_leaders())
 
     def _elect_unclean_leaders(self) -> None:
-        self._in_portions(lambda controller, now_ms: controller.elect_unclean_leaders())
+        self._elect(lambda controller, now_ms: controller.elect_unclean_leaders())
 
-    def _in_portions(self, decide: Decide) -> None:
-        """Repeat a decision once the last portion is committed, as long as there may be more."""
+    def _elect(self, decide: Decide) -> None:
+        """Decide in slices; again once a portion is committed, as long as there may be more."""
 
         def decided(may_be_more: Any) -> None:
             if may_be_more is True:
-                self._in_portions(decide)
+                self._elect(decide)
 
-        self.run(decide).on_resolved(decided)
+        job = self._slices.run("elections", lambda: self.run(decide).on_resolved(decided))
+        job.on_resolved(_log_bug)
+
+
+def _log_bug(outcome: object) -> None:
+    if isinstance(outcome, Exception):
+        _log.error("Elections by the clock failed", exc_info=outcome)

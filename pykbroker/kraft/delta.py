@@ -20,6 +20,7 @@ from pykbroker.environment.slices import Breathe, go_on, paced
 from pykbroker.kraft.image import TOPIC_RESOURCE, MetadataImage, Provenance, TopicImage
 from pykbroker.kraft.partition_image import PartitionImage
 from pykbroker.kraft.registration import BrokerRegistration, ControllerRegistration
+from pykbroker.kraft.shared_table import merged
 from pykbroker.protocol.primitives import uuid_to_str
 
 KeyT = TypeVar("KeyT")
@@ -105,45 +106,31 @@ class MetadataDelta:
         return MetadataImage(
             provenance=provenance,
             topics_by_name=self._topics_by_name(),
-            topics_by_id=_merged(before.topics_by_id, self.topics),
-            brokers=_merged(before.brokers, self.brokers),
-            controllers=_merged(before.controllers, self.controllers),
+            topics_by_id=merged(before.topics_by_id, self.topics),
+            brokers=merged(before.brokers, self.brokers),
+            controllers=merged(before.controllers, self.controllers),
             configs=self._merged_configs(),
             features=self._merged_features(),
             next_producer_id=(
                 before.next_producer_id if self.next_producer_id is None else self.next_producer_id
             ),
-            kept_records=_merged(before.kept_records, self.kept),
+            kept_records=merged(before.kept_records, self.kept),
         )
 
-    def _topics_by_name(self) -> dict[str, TopicImage]:
-        if not self.topics:
-            return self.image.topics_by_name
-        by_name = dict(self.image.topics_by_name)
-        for name, topic_id in self._ids_by_name.items():
-            if topic_id is None:
-                by_name.pop(name, None)
-        for topic in self.topics.values():
-            if topic is not None:
-                by_name[topic.name] = topic
-        return by_name
+    def _topics_by_name(self) -> Mapping[str, TopicImage]:
+        changes: dict[str, TopicImage | None] = {
+            name: None for name, topic_id in self._ids_by_name.items() if topic_id is None
+        }
+        changes |= {topic.name: topic for topic in self.topics.values() if topic is not None}
+        return merged(self.image.topics_by_name, changes)
 
-    def _merged_configs(self) -> dict[tuple[int, str], dict[str, str]]:
-        if not self.configs:
-            return self.image.configs
-        merged = dict(self.image.configs)
-        for resource, entries in self.configs.items():
-            if entries:
-                merged[resource] = entries
-            else:
-                merged.pop(resource, None)
-        return merged
+    def _merged_configs(self) -> Mapping[tuple[int, str], dict[str, str]]:
+        changes = {resource: entries or None for resource, entries in self.configs.items()}
+        return merged(self.image.configs, changes)
 
-    def _merged_features(self) -> dict[str, int]:
-        if not self.features:
-            return self.image.features
-        merged = self.image.features | self.features
-        return {name: level for name, level in merged.items() if level > 0}
+    def _merged_features(self) -> Mapping[str, int]:
+        changes = {name: level or None for name, level in self.features.items()}
+        return merged(self.image.features, changes)
 
     def note_deleted_name(self, name: str) -> None:
         """Record the deletion of a topic with this name (another one may have it now)."""
@@ -308,19 +295,6 @@ class MetadataDelta:
         "AbortTransactionRecord": _ignore,
         "ZkMigrationStateRecord": _ignore,
     }
-
-
-def _merged(before: dict[Any, Any], changes: dict[Any, Any]) -> dict[Any, Any]:
-    """Return `before` with `changes` applied, None removing; `before` itself if nothing changed."""
-    if not changes:
-        return before
-    merged = dict(before)
-    for key, value in changes.items():
-        if value is None:
-            merged.pop(key, None)
-        else:
-            merged[key] = value
-    return merged
 
 
 def _quota_key(record: Any) -> tuple[Any, bool]:

@@ -6,7 +6,7 @@ so that a snapshot loses nothing.
 In:  built by `MetadataDelta.apply` only.
 Out: read everywhere; `records()` produces a snapshot.
 Invariants: immutable. Parts that did not change are shared with the previous image, so a change of
-one topic costs that topic and a shallow copy of the topic tables.
+one topic costs that topic, however many there are (`shared_table.py`).
 Source: Kafka's `MetadataImage.java` and the classes beside it.
 """
 
@@ -59,7 +59,7 @@ class TopicImage(NamedTuple):
     partitions: dict[int, PartitionImage]
 
 
-def _own(table: dict[Any, Any] | None) -> dict[Any, Any]:
+def _own(table: Mapping[Any, Any] | None) -> Mapping[Any, Any]:
     return {} if table is None else table
 
 
@@ -82,25 +82,25 @@ class MetadataImage:
         self,
         *,
         provenance: Provenance = NO_PROVENANCE,
-        topics_by_name: dict[str, TopicImage] | None = None,
-        topics_by_id: dict[bytes, TopicImage] | None = None,
-        brokers: dict[int, BrokerRegistration] | None = None,
-        controllers: dict[int, ControllerRegistration] | None = None,
-        configs: dict[ConfigResource, dict[str, str]] | None = None,
-        features: dict[str, int] | None = None,
+        topics_by_name: Mapping[str, TopicImage] | None = None,
+        topics_by_id: Mapping[bytes, TopicImage] | None = None,
+        brokers: Mapping[int, BrokerRegistration] | None = None,
+        controllers: Mapping[int, ControllerRegistration] | None = None,
+        configs: Mapping[ConfigResource, dict[str, str]] | None = None,
+        features: Mapping[str, int] | None = None,
         next_producer_id: int = -1,
-        kept_records: dict[Any, MetadataRecord] | None = None,
+        kept_records: Mapping[Any, MetadataRecord] | None = None,
     ) -> None:
         self.provenance = provenance
-        self.topics_by_name: dict[str, TopicImage] = _own(topics_by_name)
-        self.topics_by_id: dict[bytes, TopicImage] = _own(topics_by_id)
-        self.brokers: dict[int, BrokerRegistration] = _own(brokers)
-        self.controllers: dict[int, ControllerRegistration] = _own(controllers)
-        self.configs: dict[ConfigResource, dict[str, str]] = _own(configs)
+        self.topics_by_name: Mapping[str, TopicImage] = _own(topics_by_name)
+        self.topics_by_id: Mapping[bytes, TopicImage] = _own(topics_by_id)
+        self.brokers: Mapping[int, BrokerRegistration] = _own(brokers)
+        self.controllers: Mapping[int, ControllerRegistration] = _own(controllers)
+        self.configs: Mapping[ConfigResource, dict[str, str]] = _own(configs)
         # Finalised levels above 0, metadata.version included; kraft.version lives in raft.
-        self.features: dict[str, int] = _own(features)
+        self.features: Mapping[str, int] = _own(features)
         self.next_producer_id = next_producer_id
-        self.kept_records: dict[Any, MetadataRecord] = _own(kept_records)
+        self.kept_records: Mapping[Any, MetadataRecord] = _own(kept_records)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, MetadataImage):

@@ -10,6 +10,7 @@ Source of the levels: Kafka's `MetadataVersion.java` and `KRaftVersion.java`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 METADATA_VERSION: Final = "metadata.version"
@@ -179,7 +180,7 @@ def register_broker_record_version(level: int) -> int:
     return 2 if level >= _MIGRATION else 1
 
 
-def unsupported_features(finalized: dict[str, int]) -> list[str]:
+def unsupported_features(finalized: Mapping[str, int]) -> list[str]:
     """Return a sentence for each finalised feature that this broker does not support."""
     reasons = []
     for name, level in sorted(finalized.items()):

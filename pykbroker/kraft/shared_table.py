@@ -9,7 +9,7 @@ In:  `merged(before, changes)`. Out: any mapping; read only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import ItemsView, Iterator, Mapping, ValuesView
 from itertools import chain
 from typing import Any, Final, TypeVar, overload
 
@@ -87,6 +87,33 @@ class SharedTable(Mapping[KeyT, ValueT]):
 
     def __len__(self) -> int:
         return self._size
+
+    def values(self) -> ValuesView[ValueT]:
+        """Return a view of the values."""
+        return _Values(self)
+
+    def items(self) -> ItemsView[KeyT, ValueT]:
+        """Return a view of the entries."""
+        return _Items(self)
+
+    @property
+    def shards(self) -> list[dict[KeyT, ValueT]]:
+        """The entries, by the hashes of their keys."""
+        return self._shards
+
+
+class _Values(ValuesView[ValueT]):
+    _mapping: SharedTable[Any, ValueT]
+
+    def __iter__(self) -> Iterator[ValueT]:
+        return chain.from_iterable(shard.values() for shard in self._mapping.shards)
+
+
+class _Items(ItemsView[KeyT, ValueT]):
+    _mapping: SharedTable[KeyT, ValueT]
+
+    def __iter__(self) -> Iterator[tuple[KeyT, ValueT]]:
+        return chain.from_iterable(shard.items() for shard in self._mapping.shards)
 
 
 def _change(table: dict[KeyT, ValueT], changes: Mapping[KeyT, ValueT | None]) -> None:

@@ -54,18 +54,41 @@ def test_what_is_asked_while_a_decision_breathes_is_decided_after_it() -> None:
         order.append("second")
         return Decision(reply=2)
 
+    def third(controller: object, now_ms: int) -> Decision[Any]:
+        order.append("third")
+        return Decision(reply=3)
+
     def first(controller: object, now_ms: int) -> Decision[Any]:
         world.controller.run(second).on_resolved(replies.append)
         world.controller.run(second).on_resolved(replies.append)
         order.append("first")
         return Decision(reply=1)
 
+    slices = Waiting()
+    world.controller._slices = slices
     assert world.controller.run(first).value == 1
+    world.controller.run(third).on_resolved(replies.append)
     assert order == ["first"]
-    world.scheduler.advance(0)
-    world.scheduler.advance(0)
-    assert order == ["first", "second", "second"]
-    assert replies == [2, 2]
+    for _ in range(3):
+        slices.go_on()
+    assert order == ["first", "second", "second", "third"]
+    assert replies == [2, 2, 3]
+    assert slices.jobs == []
+
+
+def test_a_bug_in_a_decision_that_waited_is_its_answer() -> None:
+    world = NodeWorld().open()
+    replies: list[object] = []
+
+    def broken(controller: object, now_ms: int) -> Decision[Any]:
+        raise ZeroDivisionError
+
+    def first(controller: object, now_ms: int) -> Decision[Any]:
+        world.controller.run(broken).on_resolved(replies.append)
+        return Decision(reply=1)
+
+    assert world.controller.run(first).value == 1
+    assert [type(reply) for reply in replies] == [ZeroDivisionError]
 
 
 def test_a_decision_that_breathes_while_leadership_is_lost_is_not_taken() -> None:
@@ -111,6 +134,30 @@ class Sliced:
 
     def close(self) -> None:
         pass
+
+
+class Waiting(Sliced):
+    """Slices whose jobs run one by one, when the test says so."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._waiting: list[tuple[Callable[[], object], Deferred]] = []
+
+    def run(
+        self,
+        name: str,
+        job: Callable[[], object],
+        is_wanted: Callable[[], bool] = lambda: True,
+        after_slice: Callable[[], None] = go_on,
+    ) -> Deferred:
+        self.jobs.append(name)
+        self._waiting.append((job, Deferred()))
+        return self._waiting[-1][1]
+
+    def go_on(self) -> None:
+        self.jobs.pop(0)
+        job, deferred = self._waiting.pop(0)
+        deferred.resolve(job())
 
 
 @pytest.fixture
@@ -273,7 +320,7 @@ def test_the_term_of_very_many_partitions_begins_in_slices(
     sliced.at_breath = lambda: active.append(world.controller.is_active)
     world.controller.on_leader(True, 3)
     assert sliced.jobs == ["beginning of a term"]
-    assert active == [False] * 3
+    assert active == [False] * 6  # before each partition, and before each name
     controller = world.controller.controller
     assert controller is not None
     assert len(list(controller.state.index.in_sync(1))) == 3
@@ -350,3 +397,28 @@ def test_elections_by_the_clock(
     world.scheduler.advance(7_001 if interval_ms else 600_000)
     times = [at_ms - begin_ms for at_ms in asked]
     assert times == ([7_000, 7_000, 7_000, 14_000] if interval_ms else [])
+
+
+def test_elections_by_the_clock_are_held_in_slices(caplog: pytest.LogCaptureFixture) -> None:
+    world = NodeWorld().open()
+    world.settle(world.create("t", partitions=3))
+    sliced = Sliced()
+    world.controller._slices = sliced
+    controller = world.controller.controller
+    assert controller is not None
+    breaths: list[None] = []
+    sliced.at_breath = lambda: breaths.append(None)
+    world.node.broker.stop()
+    broker = controller.image.brokers[1]
+    beat = BrokerHeartbeatRequest(broker_id=1, broker_epoch=broker.epoch, want_fence=True)
+    assert world.settle(world.controller.submit(beat, 1)).is_fenced
+    controller.state.breathe = sliced.breathe
+    sliced.jobs.clear()
+    breaths.clear()
+    world.controller._balance_leaders()
+    assert (sliced.jobs, len(breaths)) == (["elections"], 3)
+    world.controller._elect_unclean_leaders()
+    assert (sliced.jobs, len(breaths)) == (["elections"] * 2, 6)
+    controller.balance_leaders = None  # type: ignore[method-assign, assignment]
+    world.controller._balance_leaders()
+    assert "Elections by the clock failed" in caplog.text

@@ -54,8 +54,8 @@ def test_a_log_that_no_image_knows_is_set_aside_at_the_start() -> None:
     node.create_topic(number=7)
     node.create_topic("kept", number=8)
     assert directories(node) == {"t-0", "kept-0"}
-    node.image.topics_by_id.pop(topic_id_of(7))
-    node.image.topics_by_name.pop("t")
+    node.image.topics_by_name = {"kept": node.image.topics_by_name["kept"]}
+    node.image.topics_by_id = {at.id: at for at in node.image.topics_by_name.values()}
     node.restart()
     assert directories(node) == {"kept-0", "t-0-stray"}
     assert node.manager.find("t", 0) is None
@@ -64,9 +64,9 @@ def test_a_log_that_no_image_knows_is_set_aside_at_the_start() -> None:
 def test_a_log_of_an_older_topic_of_that_name_is_set_aside_at_the_start() -> None:
     node = Node()
     node.append(node.create_topic(number=7), b"old")
-    topic = node.image.topics_by_id.pop(topic_id_of(7))
-    new = topic._replace(id=topic_id_of(8))
-    node.image.topics_by_id[new.id] = node.image.topics_by_name["t"] = new
+    new = node.image.topics_by_id[topic_id_of(7)]._replace(id=topic_id_of(8))
+    node.image.topics_by_id = {new.id: new}
+    node.image.topics_by_name = {"t": new}
     node.restart()
     partition = node.manager.find("t", 0)
     assert partition is not None

@@ -180,7 +180,7 @@ def _checked_features(state: ControllerState, features: Any) -> list[BrokerFeatu
     }
     if METADATA_VERSION not in supported:
         raise _invalid(f"Request features do not contain '{METADATA_VERSION}'")
-    finalized = state.image.features | {METADATA_VERSION: state.metadata_version}
+    finalized = {**state.image.features, METADATA_VERSION: state.metadata_version}
     for name in supported.keys() | finalized.keys():
         level = finalized.get(name, 0)
         range_ = supported.get(name, VersionRange(0, 0))

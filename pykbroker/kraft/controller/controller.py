@@ -24,6 +24,7 @@ from pykbroker.config import BrokerConfig
 from pykbroker.decision import Decision, MetadataRecord
 from pykbroker.environment.randomness import RandomSource
 from pykbroker.kraft.controller import brokers, configs, features, producer_ids, topics
+from pykbroker.kraft.controller.colliding_names import CollidingNames
 from pykbroker.kraft.controller.partition_index import PartitionIndex
 from pykbroker.kraft.controller.state import ControllerState
 from pykbroker.kraft.image import MetadataImage
@@ -73,6 +74,7 @@ class Controller:
         self._replay = committed
         self.state.image = committed.latest()
         self.state.index = PartitionIndex(committed.stable, breathe)
+        self.state.colliding_names = CollidingNames(committed.stable, breathe)
         self.state.next_offset = next_offset
         # A broker is unfenced once it has read what was in the log when this controller began.
         self.state.registration_offsets = dict.fromkeys(self.state.image.brokers, next_offset - 1)
@@ -93,6 +95,7 @@ class Controller:
         for step in (*steps, self._replay.seal()):
             if step is not None:
                 state.index.follow(step.delta)
+                state.colliding_names.follow(step.delta)
         state.image = self._replay.latest()
         for offset, record in enumerate(records, base_offset):
             if isinstance(record.message, RegisterBrokerRecord):

@@ -121,7 +121,9 @@ def balance_leaders(state: ControllerState) -> Decision[MetadataRecord]:
 def elect_unclean_leaders(state: ControllerState) -> Decision[MetadataRecord]:
     """Elect unclean leaders where the topic allows it; the reply as for `balance_leaders`."""
     leaderless = state.at(state.index.leaderless())
-    allowed = (entry for entry in leaderless if state.elects_unclean(entry[0].name))
+    allowed = (
+        entry for entry in paced(leaderless, state.breathe) if state.elects_unclean(entry[0].name)
+    )
     return _elect_all(state, UNCLEAN, allowed)
 
 
@@ -131,7 +133,7 @@ def _elect_all(
     partitions: Iterable[tuple[TopicImage, int, PartitionImage]],
 ) -> Decision[MetadataRecord]:
     records = []
-    for entry in partitions:
+    for entry in paced(partitions, state.breathe):
         record = changed_partition(
             state, *entry, partition_change.Targets(), election=_ELECTIONS[election]
         )

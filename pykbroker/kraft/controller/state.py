@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from pykbroker.config import BrokerConfig, ConfigError, TopicConfig
 from pykbroker.config.dynamic import with_usable_overrides
 from pykbroker.environment.randomness import RandomSource
+from pykbroker.kraft.controller.colliding_names import CollidingNames
 from pykbroker.kraft.controller.partition_change import Rules
 from pykbroker.kraft.controller.partition_index import PartitionIndex, Place
 from pykbroker.kraft.controller.sessions import BrokerSessions
@@ -65,6 +66,7 @@ class ControllerState:
         self.breathe = breathe
         self.image = MetadataImage()
         self.index = PartitionIndex(self.image)
+        self.colliding_names = CollidingNames(self.image)
         self.next_offset = 0
         self.kraft_version = 0
         # Offset of each broker's last RegisterBrokerRecord: the broker is caught up past it.

@@ -22,7 +22,7 @@ from pykbroker.kraft.controller.configs import MAX_CONFIG_VALUE_LENGTH, clear_el
 from pykbroker.kraft.controller.state import ControllerState
 from pykbroker.kraft.image import TOPIC_RESOURCE, TopicImage
 from pykbroker.kraft.partition_image import PartitionImage
-from pykbroker.kraft.topic_name import CLUSTER_METADATA_TOPIC, normalized, topic_name_fault
+from pykbroker.kraft.topic_name import CLUSTER_METADATA_TOPIC, topic_name_fault
 from pykbroker.protocol.messages.config_record import ConfigRecord
 from pykbroker.protocol.messages.create_partitions_response import (
     CreatePartitionsResponse,
@@ -51,7 +51,6 @@ def create_topics(state: ControllerState, request: Any) -> Decision[MetadataReco
     response = CreateTopicsResponse()
     refused: list[CreatableTopicResult] = []
     records: list[MetadataRecord] = []
-    colliding = _CollidingNames(state)
     for topic in paced(request.topics, state.breathe):
         name = topic.name
         if counts[name] > 1:
@@ -64,7 +63,7 @@ def create_topics(state: ControllerState, request: Any) -> Decision[MetadataReco
             refused.append(_failed(name, KafkaError(ErrorCode.INVALID_REQUEST, message)))
         else:
             try:
-                result, made = _create_topic(state, topic, colliding)
+                result, made = _create_topic(state, topic)
             except KafkaError as fault:
                 response.topics.append(_failed(name, fault))
             else:
@@ -99,28 +98,8 @@ def _failed(name: str, fault: KafkaError) -> CreatableTopicResult:
     )
 
 
-class _CollidingNames:
-    """Finds topics that differ only in `.` and `_`, whose metrics would have the same names."""
-
-    def __init__(self, state: ControllerState) -> None:
-        self._state = state
-        self._by_normalized: dict[str, str] | None = None
-
-    def other(self, name: str) -> str | None:
-        """Return an existing topic whose name collides with `name`."""
-        if "." not in name and "_" not in name:
-            return None
-        if self._by_normalized is None:
-            self._by_normalized = {
-                normalized(other): other
-                for other in self._state.image.topics_by_name
-                if "." in other or "_" in other
-            }
-        return self._by_normalized.get(normalized(name))
-
-
 def _create_topic(
-    state: ControllerState, topic: Any, colliding: _CollidingNames
+    state: ControllerState, topic: Any
 ) -> tuple[CreatableTopicResult, list[MetadataRecord]]:
     """Return the result and the records of one new topic; raises KafkaError if it
     is not allowed.
@@ -133,7 +112,7 @@ def _create_topic(
     fault = topic_name_fault(name)
     if fault is not None:
         raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, fault)
-    other = colliding.other(name)
+    other = state.colliding_names.other(name)
     if other is not None:
         raise KafkaError(
             ErrorCode.INVALID_TOPIC_EXCEPTION,

@@ -36,7 +36,7 @@ def test_all_brokers_are_leaving() -> None:
     state = world.controller.state
     placed_partitions(state, 0, 1, 1)
     leaving = state.image.brokers[1]._replace(in_controlled_shutdown=True)
-    state.image.brokers[1] = leaving
+    state.image.brokers = {1: leaving}
     with pytest.raises(KafkaError) as refused:
         placed_partitions(state, 0, 1, 1)
     assert refused.value.code == ErrorCode.INVALID_REPLICATION_FACTOR
