@@ -47,7 +47,12 @@ from pykbroker.protocol.messages.fetch_response import (
     NodeEndpoint,
 )
 from pykbroker.replication.delayed_fetch import DelayedFetch
-from pykbroker.replication.fetch_reader import add_untold, read_all_partitions, unread_entry
+from pykbroker.replication.fetch_reader import (
+    add_untold,
+    has_enough,
+    read_all_partitions,
+    unread_entry,
+)
 from pykbroker.replication.fetch_request import FetchParams, FetchResult
 from pykbroker.replication.read_replica import RackAwareSelector
 
@@ -142,6 +147,8 @@ def answer(
     waiting.wait_until(now_ms + params.max_wait_ms)
     # A client may request a wait of days, and disconnect.
     request.connection.call_on_close(partial(services.purgatory.cancel, waiting))
+    if context.followed is None and len(result.read) > MANY:
+        waiting.look_again()
     return waiting.deferred
 
 
@@ -216,8 +223,22 @@ class WaitingFetch(DelayedFetch):
             self.deferred.resolve(outcome)
 
     def is_enough(self) -> bool:
+        return self._finds_enough(super().is_enough)
+
+    def look_again(self) -> None:
+        """Answer if there is enough now: the partitions were read in slices, and what was appended
+        to them between their slice and the last one has woken nothing.
+        """
+        services = self._services
+        wanted = paced_if(self._wanted, partial(services.cold_reads.breathe, services.breathe))
+        is_enough = partial(has_enough, self._manager, self._params, wanted)
+        if self._finds_enough(is_enough) and not self.completed:
+            services.purgatory.cancel(self)
+            self.answer()
+
+    def _finds_enough(self, look_up: Callable[[], bool]) -> bool:
         try:
-            return self._services.cold_reads.look_up_now(super().is_enough)
+            return self._services.cold_reads.look_up_now(look_up)
         except ColdRead:
             return True  # older segments than the active one: Kafka answers as well (its case F)
 

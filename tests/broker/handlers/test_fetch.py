@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from pykbroker.broker.handlers import fetch as fetch_handler
 from pykbroker.broker.handlers.fetch import HANDLER
 from pykbroker.environment.files import FileSlice
 from pykbroker.errors import ErrorCode
@@ -422,3 +424,57 @@ def test_a_bug_in_a_look_up_closes_the_connection(
     monkeypatch.setattr(Broker, "wake", lambda self: None)
     broker.threads.finish()
     assert isinstance(call.answer, CloseConnection)
+
+
+class Breathing(Broker):
+    """A broker in which something happens at one of the breaths of a request."""
+
+    def __init__(self, at_breath: int, event: Callable[[Broker], None]) -> None:
+        super().__init__()
+        self._at_breath = at_breath
+        self._event = event
+        self.node.create_topic(partitions=6)
+
+    def breathe(self) -> None:
+        super().breathe()
+        if self.breaths == self._at_breath:
+            self._event(self)
+
+
+@pytest.mark.parametrize("at_breath", range(1, 13))
+def test_a_record_that_comes_while_many_partitions_are_read_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch, at_breath: int
+) -> None:
+    monkeypatch.setattr(fetch_handler, "MANY", 5)
+    broker = Breathing(at_breath, append_late)
+    call = fetch(broker, request(0, *range(6), max_wait_ms=1000))
+    assert not call.is_waiting
+    assert [values(entry) for entry in entries(call)] == [[b"late"], *[[]] * 5]
+    assert not list(broker.purgatory.waiting())
+
+
+def test_a_fetch_of_many_partitions_whose_wait_ends_in_the_middle_is_answered_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(fetch_handler, "MANY", 5)
+
+    def expire(broker: Broker) -> None:
+        append_late(broker)
+        broker.purgatory.advance(NOW_MS + 1000)
+
+    broker = Breathing(9, expire)  # in the second look
+    call = fetch(broker, request(0, *range(6), max_wait_ms=1000))
+    assert values(entries(call)[0]) == [b"late"]
+
+
+def test_a_fetch_of_many_partitions_without_news_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fetch_handler, "MANY", 5)
+    broker = Breathing(0, append_late)
+    call = fetch(broker, request(0, *range(6), max_wait_ms=1000))
+    assert call.is_waiting
+    append_late(broker)
+    assert values(entries(call)[0]) == [b"late"]
+
+
+def append_late(broker: Broker) -> None:
+    append(broker, b"late")
