@@ -28,6 +28,8 @@ class FlushJob:
         "_local",
         "_paths",
         "_syncs",
+        "has_run",
+        "is_new",
         "offset",
         "truncations",
     )
@@ -40,18 +42,27 @@ class FlushJob:
         recovery_point: int,
         *,
         is_new: bool,
+        before: FlushJob | None = None,
         with_parent: bool = True,
         without_indexes_of: Segment | None = None,
     ) -> None:
-        """`is_new`: the directory's own name is not durable yet. Without the parent, the caller
-        syncs the log directory itself (clean shutdown).
+        """`is_new`: the directory's own name is not durable yet. `before`: the previous job of the
+        log; what it was to make durable is included if it has not run (a node that stops gives up
+        what waits for a thread). Without the parent, the caller syncs the log directory itself
+        (clean shutdown).
         """
+        if before is not None and before.has_run:
+            before = None
+        self.has_run: bool = False
+        self.is_new: bool = is_new or (before is not None and before.is_new)
         self._local = local
         self.offset = offset
         self.truncations = local.truncations
         files = self._files = local.files
         self._epochs_path = local.leader_epochs.path
         self._epochs = local.leader_epochs.take_content()
+        if self._epochs is None and before is not None:
+            self._epochs = before._epochs
         self._syncs = [segment.file.pinned_sync() for segment in segments]
         indexed = [segment for segment in segments if segment is not without_indexes_of]
         self._paths = [path for s in indexed for path in s.paths()[1:] if has_content(files, path)]
@@ -59,10 +70,11 @@ class FlushJob:
         if snapshot is not None:
             self._paths.append(snapshot)
         self._directories: list[str] = []
-        if any(segment.base_offset >= recovery_point for segment in segments):
-            # A segment created since the last flush, whose name must be made durable.
+        has_new_segment = any(segment.base_offset >= recovery_point for segment in segments)
+        if has_new_segment or local.has_new_names or (before is not None and before._directories):
             self._directories.append(local.directory)
-        if is_new:
+            local.has_new_names = False
+        if self.is_new:
             metadata = f"{local.directory}/{PARTITION_METADATA}"
             if files.exists(metadata):
                 self._paths.append(metadata)
@@ -84,6 +96,8 @@ class FlushJob:
             skip_missing(self._write_epochs, self._epochs)
         for directory in self._directories:
             skip_missing(self._files.sync_dir, directory)
+        self._syncs = []
+        self.has_run = True
 
     def _write_epochs(self, content: bytes) -> None:
         """Like Files.replace_file, but the directory is synced only once for everything."""

@@ -52,6 +52,7 @@ class LocalLog:
         "config",
         "directory",
         "files",
+        "has_new_names",
         "is_offline",
         "jitter",
         "leader_epochs",
@@ -95,6 +96,8 @@ class LocalLog:
         self.now_ms = now_ms
         """The time of the last append, or of the opening: the log has no clock."""
         self.is_offline = False
+        self.has_new_names = False
+        """Segments were renamed, and the next flush has to sync the directory."""
         self.truncations = 0
         """How often the end of the log was cut off."""
         self._logged: tuple[str, ...] = ()

@@ -25,6 +25,7 @@ class LogFlusher:
     __slots__ = (
         "_closed_unsynced",
         "_is_directory_durable",
+        "_latest_job",
         "_local",
         "due_offset",
         "last_flush_ms",
@@ -37,6 +38,7 @@ class LogFlusher:
         self.last_flush_ms = local.now_ms
         self._closed_unsynced: tuple[Segment, ...] = ()
         """Rolled since the last flush: closing them wrote to their indexes."""
+        self._latest_job: FlushJob | None = None
         self._is_directory_durable = is_directory_durable
         """False: the directory is new, the next flush syncs its name and partition.metadata."""
         self.update_config(local.config)
@@ -94,7 +96,8 @@ class LogFlusher:
             active.become_inactive()
             if active not in changed:
                 changed.append(active)
-        if not changed and not local.leader_epochs.is_dirty:
+        is_behind = self._latest_job is not None and not self._latest_job.has_run
+        if not changed and not local.leader_epochs.is_dirty and not is_behind:
             return None
         return self._job(local.log_end_offset, changed, with_parent=with_parent)
 
@@ -133,10 +136,12 @@ class LogFlusher:
             segments,
             self.recovery_point,
             is_new=not self._is_directory_durable,
+            before=self._latest_job,
             with_parent=with_parent,
             without_indexes_of=without_indexes_of,
         )
         self._is_directory_durable = True
+        self._latest_job = job
         return job
 
     # -- here and now ---------------------------------------------------------------------------

@@ -34,7 +34,8 @@ def replace_segments(
 ) -> bool:
     """Replace the old segments; return whether it was done. Raises LogDirFailure on disk errors.
 
-    Without `sync`, the caller syncs the directory: until then a crash may restore the old names.
+    Without `sync`, the caller syncs the directory, or a flush does that comes earlier: until then a
+    crash may restore the old names, and old segments that were never synced.
     """
     with local.guard("swapping compacted segments in"):
         if local.is_offline or any(segment not in local.segments for segment in old):
@@ -49,6 +50,8 @@ def replace_segments(
             local.segments.add(segment)
         if sync:
             local.files.sync_dir(local.directory)
+        else:
+            local.has_new_names = True
     return True
 
 

@@ -46,6 +46,37 @@ def test_first_flush_syncs_names_as_well() -> None:
     assert synced_by(files, log) == []
 
 
+def test_what_a_job_leaves_undone_is_in_the_next_one() -> None:
+    """A node that stops gives up jobs that still wait for a thread."""
+    files = MemoryFiles()
+    log = loaded(files).create(ORDERS[0], TOPIC_ID, TopicConfig.default())
+    append(log, b"a")
+    log.roll(0)
+    given_up = log.flusher.prepare_closed()
+    assert given_up is not None
+    job = log.prepare_close()
+    assert job is not None
+    synced = synced_in(files, log, job.run)
+    log.finish_close(job)
+    names = {"/a", "/a/orders-0", "partition.metadata", "leader-epoch-checkpoint.tmp"}
+    assert names | {f"{0:020d}.log"} <= set(synced)
+
+
+def test_a_log_without_changes_closes_with_what_a_job_left_undone() -> None:
+    files = memory_disk()
+    log = open_orders(files)
+    append(log, b"a")
+    log.flush()
+    log = open_orders(files, recovery_point=1)
+    log.assign_epoch_start(5, 1)
+    given_up = log.prepare_close()
+    assert given_up is not None
+    job = log.prepare_close()
+    assert job is not None
+    assert "leader-epoch-checkpoint.tmp" in synced_in(files, log, job.run)
+    assert log.prepare_close() is None
+
+
 def test_after_a_roll_the_closed_segment_and_the_new_name() -> None:
     files = memory_disk()
     log = open_orders(files)

@@ -43,6 +43,23 @@ def old_of(group: Group, segments: list[Segment]) -> list[Segment]:
     return [segment for segment in segments if segment.base_offset in group.old]
 
 
+def test_a_flush_that_comes_first_makes_the_names_durable() -> None:
+    """Else a power failure restores the names of old segments, which were never synced."""
+    log = written()
+    _, segments, groups = cleaned(log)
+    for group in groups:
+        assert replace_segments(log.local, old_of(group, segments), group.new, sync=False)
+    Writer(log).put([(b"k", b"v")])
+    synced: list[str] = []
+    log.files.fail = lambda name, path: synced.append(path) if name == "sync" else None  # type: ignore[attr-defined]
+    log.flush(NOW)
+    assert log.directory in synced
+    synced.clear()
+    Writer(log).put([(b"k", b"v")])
+    log.flush(NOW)
+    assert log.directory not in synced
+
+
 def test_files_and_snapshots_after_a_swap() -> None:
     log = written()
     readers = [segment.file.slice(0, segment.size) for segment in log.segments]
