@@ -20,6 +20,7 @@ from pykbroker.cli.connection_flags import DEFAULT_BOOTSTRAP
 from pykbroker.cli.console_deserializers import DeserializerError
 from pykbroker.cli.console_formatters import PACKAGE, Formatter, formatter_of
 from pykbroker.cli.console_producer import add_config, add_properties
+from pykbroker.cli.output_reader import reader_watched
 
 DESCRIPTION: Final = "Print the records of topics to standard output."
 
@@ -97,8 +98,9 @@ def run(options: argparse.Namespace) -> int:
         try:
             with client_errors():
                 _subscribe(consumer, options)
-                for record in receiver.records(options.max_messages, options.timeout_ms):
-                    printed.print(record)
+                with reader_watched():
+                    for record in receiver.records(options.max_messages, options.timeout_ms):
+                        printed.print(record)
                 if not printed.count and options.max_messages != 0:
                     print(_hint(options), file=sys.stderr)
         finally:

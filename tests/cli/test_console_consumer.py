@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -157,3 +159,19 @@ def test_properties_from_files(ask: Run, filled: str, tmp_path: Path) -> None:
         *("--formatter-config", str(formatter), "--max-messages", "10"),
     )
     assert sorted(outcome.lines) == [f"k|v{number}" for number in range(10)]
+
+
+def test_the_reader_goes_away(broker: Broker, filled: str) -> None:
+    """As `| head` does: it ends although no record follows."""
+    command = [
+        sys.executable, "-m", "pykbroker", "console-consumer", "--topic", filled,
+        "--bootstrap-server", broker.bootstrap_servers, "--from-beginning",
+    ]  # fmt: skip
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert len({process.stdout.readline() for _ in range(10)}) == 10
+        process.stdout.close()
+        assert process.stderr.read() == b"Processed a total of 10 messages\n"
+        assert process.wait(120) == 1
