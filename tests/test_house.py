@@ -20,6 +20,7 @@ BANNED_NAMES = {"utils", "util", "helpers", "helper", "common", "misc", "data", 
 # Modules without a test file of their own name: where they are tested, with what they are part of.
 TESTED_IN = {
     "benchmarks/cluster/*": "benchmarks/test_cluster.py",
+    "benchmarks/micro/follower_connection": "benchmarks/micro/test_bench_replication.py",
     "benchmarks/compare/__main__": "benchmarks/test_compare.py",
     "benchmarks/compare/rows": "benchmarks/test_compare.py",
     "benchmarks/compare/servers": "benchmarks/test_compare.py",
@@ -53,6 +54,7 @@ TESTED_IN = {
     "config/group_keys": "config/test_broker_keys.py",
     "config/topic_keys": "config/test_broker_keys.py",
     "broker/forwarding": "broker/handlers/test_update_features.py",
+    "broker/requests/session_shard": "broker/requests/test_fetch_sessions.py",
     "coordinator/decisions": "coordinator/test_runtime_driver.py",
     "coordinator/group/step": "coordinator/group/test_shard.py",
     "decision": "coordinator/test_runtime_driver.py",

@@ -123,6 +123,7 @@ class Steps:
                     client_id="c",
                     received_ms=NOW_MS,
                     listener_name="PLAINTEXT",
+                    connection=None,
                 ),
             )
             for frame, message in zip(frames, messages, strict=True)
@@ -280,6 +281,7 @@ def session_frames(broker: Broker, partitions: int) -> Callable[[], list[bytearr
         api_version=12,
         received_ms=NOW_MS,
         listener_name="PLAINTEXT",
+        connection=None,
     )
     session_id = FETCH.handle(broker, request).session_id  # type: ignore[arg-type, union-attr]
     epoch = 0

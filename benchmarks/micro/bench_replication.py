@@ -3,11 +3,11 @@
     python -m benchmarks.micro.bench_replication [--directory DIR] [--partitions N] [--rounds N]
                                                  [--scale X] [--profile ROW]
 
-No sockets: frames are in memory, replies' parts are dropped (records stay in their files, as for
-sendfile). Logs are real files. Two followers, each with one incremental session. Figures are
-processor time: the median and the best of several rounds. Budgets, on top of one replica: a produce
-request on the leader <= 8 us with 20 requests a turn; a small batch on a follower <= 12 us; an idle
-session of 1,000 partitions <= 300 us a fetch. The last rows count how often the polls of consumers
+No sockets: frames are in memory, replies are joined as they would be sent. Logs are real files. Two
+followers, each with one incremental session. Figures are processor time: the median and the best
+of several rounds. Budgets, on top of one replica: a produce request on the leader <= 8 us with 20
+requests a turn; a small batch on a follower <= 12 us; an idle session of 1,000 partitions <= 300 us
+a fetch. The last rows count how often the polls of consumers
 that wait on a partition are looked at for an append.
 """
 
@@ -26,14 +26,21 @@ from typing import Any
 
 from benchmarks.command_line import add_effort, count, parser_for, times
 from benchmarks.micro.bench_handlers import GATHERED, NOW_MS, Broker, encoded, served
+from benchmarks.micro.follower_connection import API as FETCH_API
+from benchmarks.micro.follower_connection import VERSION as FETCH_VERSION
+from benchmarks.micro.follower_connection import FollowerConnection
 from pykbroker.broker.handlers.fetch import HANDLER as FETCH
-from pykbroker.broker.handlers.fetch import WaitingFetch
 from pykbroker.broker.handlers.produce import HANDLER as PRODUCE
+from pykbroker.broker.requests.fetching import WaitingFetch
 from pykbroker.deferred import Deferred, spawn
 from pykbroker.kraft.delta import MetadataDelta
 from pykbroker.kraft.image import Provenance
 from pykbroker.protocol.api import API_BY_NAME
-from pykbroker.protocol.headers import encode_response
+from pykbroker.protocol.headers import (
+    decode_response_header,
+    encode_request,
+    encode_response,
+)
 from pykbroker.protocol.messages.fetch_request import (
     FetchPartition,
     FetchRequest,
@@ -52,6 +59,7 @@ from pykbroker.protocol.messages.produce_request import (
 )
 from pykbroker.protocol.messages.register_broker_record import RegisterBrokerRecord
 from pykbroker.protocol.messages.topic_record import TopicRecord
+from pykbroker.protocol.parts_writer import Parts, join_parts
 from pykbroker.protocol.primitives import Message
 from pykbroker.protocol.record_batch import assign_offset, build_batch
 from pykbroker.replication.fetch_plan import FetchLimits, FetchPlan, Followed
@@ -71,9 +79,8 @@ LIMITS = FetchLimits(
     max_bytes=1 << 20,
     backoff_ms=1000,
 )
-FETCH_VERSION = 18
+FRAME_LENGTH_BYTES = 4
 PRODUCE_VERSION = 13
-FETCH_API = API_BY_NAME["Fetch"]
 PRODUCE_API = API_BY_NAME["Produce"]
 
 
@@ -102,12 +109,12 @@ class Stopwatch:
 
 
 class Node(Broker):
-    """Node 1, which leads partitions or follows others; `now_ms` moves as a row says."""
+    """Node 1, which leads partitions or follows others; `clock_ms` moves as a row says."""
 
     def __init__(self, directory: str, topics: Sequence[Topic]) -> None:
         os.makedirs(directory)
         super().__init__(directory)
-        self.now_ms = NOW_MS
+        self.clock_ms = NOW_MS
         self.breathe = _ignore
         self.watch = Stopwatch()
         delta = MetadataDelta(self.replica_manager.image)
@@ -122,6 +129,9 @@ class Node(Broker):
         image = delta.apply(Provenance(1, 0, NOW_MS))
         self.replica_manager.apply(delta, image, NOW_MS)
 
+    def now_ms(self) -> int:
+        return self.clock_ms
+
     def partition(self, topic: Topic, number: int) -> Partition:
         found = self.replica_manager.find(topic.name, number)
         assert found is not None
@@ -134,9 +144,13 @@ class Node(Broker):
             message=message_class.decode(memoryview(frame), 0, version)[0],
             api_version=version,
             client_id="c",
-            received_ms=self.now_ms,
+            received_ms=self.clock_ms,
             listener_name="PLAINTEXT",
-            connection=SimpleNamespace(closed=False, call_on_close=_ignore),
+            connection=SimpleNamespace(
+                closed=False,
+                call_on_close=_ignore,
+                listener=SimpleNamespace(name="PLAINTEXT"),
+            ),
         )
         return handler.handle(self, request)
 
@@ -164,7 +178,7 @@ class Session:
         self._leader = leader
         self._topic = topic
         self._plan = FetchPlan(replica_id, LIMITS)
-        self._outcome: Any = None
+        self._connection = FollowerConnection(leader)
         for number in range(topic.partitions):
             self._plan.add(Followed((topic.id, number), 0, 0, -1, 0))
         for _ in range(4):  # creates the session and reports every partition
@@ -175,33 +189,37 @@ class Session:
     def ask(self) -> None:
         """Send the next fetch to the leader."""
         leader = self._leader
-        message = self._plan.next_request(BROKER_EPOCH, leader.now_ms)
+        message = self._plan.next_request(BROKER_EPOCH, leader.clock_ms)
         assert message is not None
-        frame = encoded(message, FETCH_VERSION)
+        parts: Parts = []
+        encode_request(FETCH_API, FETCH_VERSION, 1, f"follower-{id(self)}", message, parts)
+        frame = join_parts(parts)[FRAME_LENGTH_BYTES:]
         with leader.watch:
-            self._outcome = leader.handle(FETCH, FetchRequest, frame, FETCH_VERSION)
+            self._connection.receive(frame)
 
     def expire(self) -> None:
         """Let the longest wait of a fetch end."""
         leader = self._leader
-        leader.now_ms += LIMITS.wait_max_ms
+        leader.clock_ms += LIMITS.wait_max_ms
         with leader.watch:
-            leader.purgatory.advance(leader.now_ms)
+            leader.purgatory.advance(leader.clock_ms)
 
     @property
     def is_answered(self) -> bool:
-        return not isinstance(self._outcome, Deferred) or self._outcome.done
+        return self._connection.replied is not None
 
     def take(self) -> int:
         """Process the response to the last fetch as appended; return the number of its entries."""
-        outcome = self._outcome
-        if isinstance(outcome, Deferred):
-            outcome = outcome.value
+        parts = self._connection.replied
+        assert parts is not None
         with self._leader.watch:
-            encode_response(FETCH_API, FETCH_VERSION, 1, outcome, [])
-        served("a follower's fetch", [outcome])
+            joined = join_parts(parts)
+        frame = memoryview(joined)[FRAME_LENGTH_BYTES:]
+        _, position = decode_response_header(frame, FETCH_API, FETCH_VERSION)
+        response = FetchResponse.decode(frame, position, FETCH_VERSION)[0]
+        served("a follower's fetch", [response])
         answered = 0
-        for followed, entry in self._plan.answered(outcome, self._leader.now_ms):
+        for followed, entry in self._plan.answered(response, self._leader.clock_ms):
             answered += 1
             if entry.records:
                 partition = self._leader.partition(self._topic, followed.key[1])
@@ -299,7 +317,7 @@ class Producing:
             outcomes = [
                 leader.handle(PRODUCE, ProduceRequest, frame, PRODUCE_VERSION) for frame in frames
             ]
-            leader.replica_manager.end_turn(leader.now_ms)
+            leader.replica_manager.end_turn(leader.clock_ms)
         for session in self._followers:
             assert session.is_answered
             session.take()

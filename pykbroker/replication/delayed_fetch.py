@@ -83,6 +83,11 @@ class DelayedFetch(DelayedOperation):
             return True
         return False
 
+    @property
+    def waits_for_news(self) -> bool:
+        """Whether its session knows what ends the wait: anything new."""
+        return self._session is not None and self._params.min_bytes <= 1
+
     def is_enough(self) -> bool:
         """Return whether a read now would have something to return."""
         session = self._session

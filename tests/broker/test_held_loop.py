@@ -52,7 +52,7 @@ LIMITS = {
     "broker.handlers.describe_groups:AT_ONCE": 20,
     "broker.handlers.describe_transactions:FEW": 20,
     "broker.handlers.fetch:LONG_BYTES": 500,
-    "broker.handlers.fetch:MANY": 50,
+    "broker.requests.fetching:MANY": 50,
     "broker.handlers.list_transactions:FEW": 20,
     "broker.handlers.offset_fetch:FEW": 20,
     "broker.handlers.offset_fetch:LONG_BYTES": 200,

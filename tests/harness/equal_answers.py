@@ -21,6 +21,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from pykbroker.broker.handlers import Route, make_routes
+from pykbroker.broker.requests.fetch_sessions import FetchSessions
+from pykbroker.broker.requests.session_shard import SHARDS
 from pykbroker.broker.requests.worker import Worker
 from pykbroker.environment.loop_time import LoopTime
 from pykbroker.environment.slices import InOneGo
@@ -124,6 +126,10 @@ class Side:
             background=SimpleNamespace(threads=lambda name: Threads()),
             slices=InOneGo(),
         )
+        # So few that there is not always room, and that long unused ones are evicted.
+        broker.fetch_sessions = FetchSessions(
+            SHARDS, broker._session_id, broker.replica_manager.follower_session
+        )
         broker.routes = make_routes()  # type: ignore[attr-defined]
         scheduler: Any = SimpleNamespace(call_soon=self.soon.append)
         self.channel = RequestChannel(scheduler, 500)
@@ -196,6 +202,14 @@ class Side:
             "logs": [
                 (str(p.topic_partition), p.log.next_offset, p.log.log_end_offset, p.high_watermark)
                 for p in partitions
+            ],
+            "followers": [
+                (
+                    (str(p.topic_partition), p.isr.members, f.log_end_offset, f.log_start_offset),
+                    (f.caught_up_ms, f.broker_epoch, f.is_idle),
+                )
+                for p in partitions
+                for f in p.followers.values()
             ],
             "sessions": (len(self.broker.fetch_sessions), len(self.broker.purgatory)),
         }

@@ -18,7 +18,13 @@ from pykbroker.protocol.compression import GZIP, LZ4
 from pykbroker.protocol.control_records import ABORT, EndTxnMarker, build_marker_batch
 from pykbroker.protocol.headers import decode_response_header, encode_request
 from pykbroker.protocol.messages.config_record import ConfigRecord
-from pykbroker.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
+from pykbroker.protocol.messages.fetch_request import (
+    FetchPartition,
+    FetchRequest,
+    FetchTopic,
+    ForgottenTopic,
+    ReplicaState,
+)
 from pykbroker.protocol.messages.fetch_response import FetchResponse
 from pykbroker.protocol.messages.partition_change_record import PartitionChangeRecord
 from pykbroker.protocol.messages.produce_request import (
@@ -36,6 +42,9 @@ from tests.replication.node import NOW_MS, Node, topic_id_of
 
 PRODUCE = 0
 FETCH = 1
+FIRST_WITH_SESSIONS = 7
+FIRST_WITH_LAST_EPOCH = 12
+FIRST_WITH_REPLICA_STATE = 15
 VERSIONS = {
     PRODUCE: range(3, 14),
     FETCH: range(4, 19),
@@ -65,7 +74,12 @@ class Habit:
         self.producer = number + 1 if chance.random() < 0.5 else -1
         self.client_id = chance.choice(("app", "", None, "ü" * 5))
         self.isolation = chance.choice((0, 0, 1))
-        self.session = chance.choice((-1, -1, 0))
+        self.session = chance.choice((-1, -1, 0, 0))
+        if self.version < FIRST_WITH_SESSIONS:
+            self.session = -1
+        self.replica = 2 if self.session == 0 and chance.random() < 0.4 else -1
+        if self.api == FETCH and self.replica >= 0:
+            self.topic = "replicated"
         self.max_bytes = chance.choice((1, 200, 200, 1000, 5000, 1 << 20))
         self.min_bytes = chance.choice((0, 1, 1, 1, 1, 500))
         self.max_wait_ms = chance.choice((0, 0, 100))
@@ -237,40 +251,58 @@ class Clients:
         names: list[int] = list(range(habit.count))
         if habit.session < 0:
             session_id, epoch = 0, -1
-        elif epoch > 0 and chance.random() < 0.7:
-            names = []
+        elif epoch > 0 and chance.random() < 0.8:
+            names = chance.choice(([], [0], [1], [2], [0, 2]))
+        topics = [self.fetch_topic(habit, habit.topic, names)] if names else []
+        if habit.session == 0 and chance.random() < 0.03:
+            other = habit.second_topic or chance.choice(("plain", "compact", "missing"))
+            topics.append(self.fetch_topic(habit, other, [chance.randrange(PARTITIONS)]))
+        forgotten = []
+        if epoch > 0 and chance.random() < 0.02:
+            name = chance.choice((habit.topic, habit.topic, "plain", "missing"))
+            indexes = list(range(chance.randrange(PARTITIONS + 1)))
+            topic_id = topic_id_of(TOPICS.get(name, 99))
+            forgotten = [ForgottenTopic(topic=name, topic_id=topic_id, partitions=indexes)]
+        state = None
+        if habit.replica >= 0 and habit.version >= FIRST_WITH_REPLICA_STATE:
+            state = ReplicaState(replica_id=2, replica_epoch=chance.choice((10,) * 30 + (-1, 9)))
+        message = FetchRequest(
+            replica_id=habit.replica if habit.version < FIRST_WITH_REPLICA_STATE else -1,
+            replica_state=state,
+            max_wait_ms=habit.max_wait_ms,
+            min_bytes=habit.min_bytes,
+            max_bytes=habit.max_bytes,
+            isolation_level=habit.isolation,
+            session_id=session_id + (epoch > 0 and chance.random() < 0.01),
+            session_epoch=epoch + (epoch > 0 and chance.random() < 0.01),
+            topics=topics,
+            forgotten_topics_data=forgotten,
+            rack_id="r" if chance.random() < 0.005 else "",
+        )
+        if epoch > 0:
+            self.sessions[number] = (session_id, epoch + 1)
+        return self.frame(habit, message, FETCH)
+
+    def fetch_topic(self, habit: Habit, name: str, indexes: list[int]) -> FetchTopic:
+        """What is asked of a topic, a little further than before."""
+        chance = self.chance
         parts = []
-        for index in names:
-            at = self.offsets.get((habit.topic, index), 0)
-            self.offsets[habit.topic, index] = at + chance.choice((0,) * 9 + (1, 1, 3, -2))
+        for index in indexes:
+            at = self.offsets.get((name, index), 0)
+            self.offsets[name, index] = at + chance.choice((0,) * 9 + (1, 1, 3, -2))
             parts.append(
                 FetchPartition(
                     partition=index,
                     current_leader_epoch=chance.choice((-1, -1, 0, 1)),
                     fetch_offset=max(at, 0) if chance.random() < 0.95 else 1 << 40,
-                    log_start_offset=-1,
+                    last_fetched_epoch=chance.choice((-1,) * 12 + (0, 0, 1))
+                    if habit.version >= FIRST_WITH_LAST_EPOCH
+                    else -1,
+                    log_start_offset=-1 if habit.replica < 0 else chance.choice((0, 0, 0, 1)),
                     partition_max_bytes=habit.max_bytes,
                 )
             )
-        topics = [
-            FetchTopic(
-                topic=habit.topic,
-                topic_id=topic_id_of(TOPICS.get(habit.topic, 99)),
-                partitions=parts,
-            )
-        ]
-        message = FetchRequest(
-            max_wait_ms=habit.max_wait_ms,
-            min_bytes=habit.min_bytes,
-            max_bytes=habit.max_bytes,
-            isolation_level=habit.isolation,
-            session_id=session_id,
-            session_epoch=epoch,
-            topics=topics if parts else [],
-        )
-        if epoch > 0:
-            self.sessions[number] = (session_id, epoch + 1)
-        return self.frame(habit, message, FETCH)
+        return FetchTopic(topic=name, topic_id=topic_id_of(TOPICS.get(name, 99)), partitions=parts)
 
     def note(self, number: int, sent: bytes) -> None:
         """What a client was answered: the id of its new session."""
@@ -320,6 +352,7 @@ def happen(chance: random.Random) -> Callable[[AskedNode], None]:
             lambda broker: pass_time(broker, 10 + number % 200),
             lambda broker: pass_time(broker, 10 + number % 200),
             lambda broker: pass_time(broker, 2000),
+            lambda broker: pass_time(broker, 130_000 if number % 8 == 0 else 50),
             lambda broker: follow(broker),
             lambda broker: follow(broker),
             set_config("max.message.bytes", chance.choice(("150", "5000", None))),

@@ -1,7 +1,7 @@
 """What replication costs, counted: calls, steps, entries that are read, system calls.
 
 One replica costs nothing for the others' sake; a session costs by what changed in it, not by its
-partitions; records are never read for a follower.
+partitions; large records are not read for a follower.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from types import FrameType
 
 import pytest
 
+from pykbroker.broker.requests.fetching import SMALL_BYTES
 from pykbroker.environment.files import FileSlice
 from pykbroker.protocol.primitives import ZERO_UUID
 from pykbroker.replication import fetch_reader
@@ -145,7 +146,7 @@ def test_an_append_has_a_session_look_at_one_entry(monkeypatch: pytest.MonkeyPat
     assert looked_at == [7, 7]
 
 
-def test_records_for_a_follower_are_not_read() -> None:
+def test_large_records_for_a_follower_are_not_read() -> None:
     """They go from the file to the socket."""
     follower = Follower()
     call = follower.fetch()
@@ -156,7 +157,7 @@ def test_records_for_a_follower_are_not_read() -> None:
         seen[name] += 1
 
     files.fail = note
-    follower.broker.node.append(follower.partition(7), b"a", acks=1)
+    follower.broker.node.append(follower.partition(7), b"a" * SMALL_BYTES, acks=1)
     files.fail = None
     entry = call.outcome.value.responses[0].partitions[0]
     assert isinstance(entry.records, FileSlice)

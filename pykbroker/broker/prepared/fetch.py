@@ -15,8 +15,14 @@ from struct import Struct
 from typing import TYPE_CHECKING
 
 from pykbroker.broker.prepared import MISSED, SERVED, Answer, PreparedRequest
+from pykbroker.broker.prepared.fetch_entries import (
+    FIRST_BY_ID,
+    FIRST_FLEXIBLE,
+    EntryLayout,
+)
 from pykbroker.broker.prepared.records_template import RecordsTemplate
-from pykbroker.broker.requests.fetch_sessions import FINAL_EPOCH
+from pykbroker.broker.prepared.session_fetch import prepare_session
+from pykbroker.broker.requests.session_shard import FINAL_EPOCH, Entry
 from pykbroker.environment.files import Buffer
 from pykbroker.protocol.messages.fetch_response import (
     FetchableTopicResponse,
@@ -31,50 +37,17 @@ if TYPE_CHECKING:
     from pykbroker.network.request import PreparedConnection, Request
     from pykbroker.protocol.messages.fetch_request import FetchRequest
 
-FIRST_WITH_LOG_START = 5
 FIRST_WITH_SESSIONS = 7
-FIRST_WITH_EPOCH = 9
 FIRST_WITH_RACK = 11
-FIRST_FLEXIBLE = 12
-FIRST_BY_ID = 13
 FIRST_WITHOUT_REPLICA_ID = 15
 PREFIX_AT = 8
+LAST_EPOCH = 3  # in an Entry
 MOST_PARTITIONS = 32
 MOST_TEMPLATES = 16
 MOST_TOPIC_BYTES = 100
 MOST_REPLY_BYTES = 64 * 1024
 
 _unpack_i32 = Struct(">i").unpack_from
-
-
-class EntryLayout:
-    """One partition of a request, by version; `unpack` gives what `order` picks from."""
-
-    __slots__ = ("has_epoch", "has_tags", "size", "unpack")
-
-    def __init__(self, version: int) -> None:
-        self.has_epoch = version >= FIRST_WITH_EPOCH
-        self.has_tags = version >= FIRST_FLEXIBLE
-        if version >= FIRST_FLEXIBLE:
-            layout = Struct(">iiqiqib")  # last fetched epoch, tags
-        elif version >= FIRST_WITH_EPOCH:
-            layout = Struct(">iiqqi")
-        elif version >= FIRST_WITH_LOG_START:
-            layout = Struct(">iqqi")
-        else:
-            layout = Struct(">iqi")
-        self.size = layout.size
-        self.unpack = layout.unpack_from
-
-    def read(self, frame: bytes | bytearray, position: int) -> tuple[int, int, int, int] | None:
-        """Return (partition, leader epoch, fetch offset, limit); None for an unusual entry."""
-        fields = self.unpack(frame, position)
-        if self.has_tags:
-            index, epoch, offset, last_epoch, _, limit, tags = fields
-            return None if tags or last_epoch >= 0 else (index, epoch, offset, limit)
-        if self.has_epoch:
-            return fields[0], fields[1], fields[2], fields[4]
-        return fields[0], -1, fields[1], fields[-1]
 
 
 class PreparedFetch(PreparedRequest):
@@ -157,7 +130,7 @@ class PreparedFetch(PreparedRequest):
         total = 0
         for at in range(position, behind, layout.size):
             entry = layout.read(frame, at)
-            if entry is None:
+            if entry is None or entry[LAST_EPOCH] >= 0:
                 return MISSED
             index = entry[0]
             records = self._read(entry, max(max_bytes - total, 0), not total, numbers)
@@ -178,7 +151,7 @@ class PreparedFetch(PreparedRequest):
 
     def _read(
         self,
-        entry: tuple[int, int, int, int],
+        entry: Entry,
         left_bytes: int,
         min_one_batch: bool,
         numbers: list[int],
@@ -186,7 +159,7 @@ class PreparedFetch(PreparedRequest):
         """Return the records of one partition and append its offsets to `numbers`; None: use the
         general path.
         """
-        index, leader_epoch, offset, limit = entry
+        index, leader_epoch, offset, _, _, limit = entry
         partitions = self._manager.hosting.by_name.get(self._topic)
         partition = None if partitions is None else partitions.get(index)
         if (
@@ -240,14 +213,15 @@ class PreparedFetch(PreparedRequest):
         )
 
 
-def prepare(services: BrokerServices, request: Request, answer: Answer) -> PreparedFetch | None:
+def prepare(services: BrokerServices, request: Request, answer: Answer) -> PreparedRequest | None:
     """Prepare for requests like this one, which the general path has served."""
     message: FetchRequest = request.message
     version = request.api_version
+    if message.session_epoch != FINAL_EPOCH:
+        return prepare_session(services, request, answer)
     if (
         len(message.topics) != 1
         or not 0 < len(message.topics[0].partitions) <= MOST_PARTITIONS
-        or message.session_epoch != FINAL_EPOCH
         or message.session_id
         or message.forgotten_topics_data
         or message.rack_id

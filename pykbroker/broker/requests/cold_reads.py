@@ -17,19 +17,25 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from pykbroker.deferred import Deferred
 from pykbroker.environment.background import Threads
 from pykbroker.environment.files import ColdRead, Files
 from pykbroker.errors import KafkaError
-from pykbroker.network.request import CloseConnection, Request
+from pykbroker.network.request import CloseConnection, RequestConnection
 
 FoundT = TypeVar("FoundT")
 
 MOST_TRIES = 1000
 
 _log = logging.getLogger(__name__)
+
+
+class Asking(Protocol):
+    """A request, as far as its look-up is concerned; its `repr` names it in the log."""
+
+    connection: RequestConnection
 
 
 class _Waiting:
@@ -39,7 +45,7 @@ class _Waiting:
 
     def __init__(
         self,
-        request: Request,
+        request: Asking,
         look_up: Callable[[], Any],
         answer: Callable[[Any], Any],
         deferred: Deferred,
@@ -62,7 +68,7 @@ class ColdReads:
         self._wake = wake
 
     def serve(
-        self, request: Request, look_up: Callable[[], FoundT], answer: Callable[[FoundT], Any]
+        self, request: Asking, look_up: Callable[[], FoundT], answer: Callable[[FoundT], Any]
     ) -> Any:
         """Return `answer` of the result of `look_up`, or a Deferred of it."""
         files = self._files

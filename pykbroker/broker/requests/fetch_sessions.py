@@ -27,6 +27,17 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from typing import TypeAlias
 
+from pykbroker.broker.requests.session_shard import (
+    FINAL_EPOCH,
+    INITIAL_EPOCH,
+    NO_SESSION,
+    SESSION_ID_RANGE,
+    SHARDS,
+    FetchSession,
+    Partitions,
+    SessionShard,
+    next_epoch,
+)
 from pykbroker.environment.slices import Breathe, paced_if
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.messages.fetch_request import FetchPartition as RequestedPartition
@@ -41,174 +52,16 @@ from pykbroker.protocol.primitives import ZERO_UUID
 from pykbroker.replication.fetch_request import FetchPartition
 from pykbroker.replication.follower_session import FollowerSession
 
-SHARDS = 8
-SESSION_ID_RANGE = 0x7FFFFFFF // SHARDS
-EVICTION_MS = 120_000
-MAX_PARTITIONS = 1_000_000 // SHARDS
-MAX_EPOCH = 0x7FFFFFFF
-
-NO_SESSION = 0
-INITIAL_EPOCH = 0
-FINAL_EPOCH = -1
-
 FIRST_VERSION_BY_ID = 13
 
 Answer: TypeAlias = "tuple[FetchPartition, PartitionData]"
 Answers: TypeAlias = "list[Answer]"
-Partitions: TypeAlias = "dict[tuple[str | bytes, int], FetchPartition]"
-
-
-def next_epoch(epoch: int) -> int:
-    """After the largest comes 1: 0 would mean a full fetch. -1 stays."""
-    if epoch < 0:
-        return FINAL_EPOCH
-    return 1 if epoch == MAX_EPOCH else epoch + 1
-
-
-class FetchSession:
-    """One session. `partitions` is in reading order."""
-
-    __slots__ = (
-        "by_id",
-        "created_ms",
-        "epoch",
-        "followed",
-        "id",
-        "last_used_ms",
-        "long_lived",
-        "partitions",
-        "privileged",
-        "size",
-    )
-
-    def __init__(
-        self,
-        session_id: int,
-        followed: FollowerSession | None,
-        partitions: Partitions,
-        by_id: bool,
-        now_ms: int,
-    ) -> None:
-        self.id = session_id
-        self.privileged = followed is not None
-        self.followed = followed
-        self.partitions = partitions
-        self.by_id = by_id
-        self.created_ms = now_ms
-        self.last_used_ms = now_ms
-        self.long_lived = False  # older than EVICTION_MS when last used
-        self.size = len(partitions)  # when last used
-        self.epoch = next_epoch(INITIAL_EPOCH)
-
-    def serve_consumer(self) -> None:
-        """A consumer uses a follower's session: it is not read as a follower's any more."""
-        followed, self.followed = self.followed, None
-        if followed is not None:
-            for asked in self.partitions.values():
-                followed.forget(asked)
-
-
-class SessionShard:
-    """An eighth of the cache. `sessions` is in the order of their last use."""
-
-    __slots__ = (
-        "_choose_id",
-        "_first_id",
-        "evictions",
-        "max_sessions",
-        "partition_count",
-        "sessions",
-    )
-
-    def __init__(
-        self, number: int, max_sessions: int, choose_id: Callable[[int, int], int]
-    ) -> None:
-        self.sessions: dict[int, FetchSession] = {}
-        self.max_sessions = max_sessions
-        self.partition_count = 0
-        self.evictions = 0
-        self._first_id = number * SESSION_ID_RANGE
-        self._choose_id = choose_id
-
-    def make(
-        self,
-        partitions: Partitions,
-        by_id: bool,
-        followed: FollowerSession | None,
-        now_ms: int,
-    ) -> int:
-        """A new session's id; 0 when there is no room for one of this kind and size.
-
-        followed: what a follower's session is for the replicas' leader.
-        """
-        privileged = followed is not None
-        size = len(partitions)
-        is_full = (
-            len(self.sessions) >= self.max_sessions or self.partition_count + size > MAX_PARTITIONS
-        )
-        if is_full and not self._make_room(privileged, size, now_ms):
-            return NO_SESSION
-        if self.partition_count + size > MAX_PARTITIONS:
-            return NO_SESSION
-        session = FetchSession(self._new_id(), followed, partitions, by_id, now_ms)
-        self.sessions[session.id] = session
-        self.partition_count += session.size
-        return session.id
-
-    def touch(self, session: FetchSession, now_ms: int) -> None:
-        """`session` is used now; its partitions may have changed."""
-        sessions = self.sessions
-        del sessions[session.id]
-        sessions[session.id] = session
-        session.last_used_ms = now_ms
-        session.long_lived = now_ms - session.created_ms > EVICTION_MS
-        size = len(session.partitions)
-        self.partition_count += size - session.size
-        session.size = size
-        if self.partition_count > MAX_PARTITIONS:
-            self.remove(session.id)
-
-    def remove(self, session_id: int) -> None:
-        """End a session; nothing happens when there is none."""
-        session = self.sessions.pop(session_id, None)
-        if session is not None:
-            self.partition_count -= session.size
-
-    def _new_id(self) -> int:
-        first = max(1, self._first_id)
-        while True:
-            session_id = self._choose_id(first, self._first_id + SESSION_ID_RANGE)
-            if session_id not in self.sessions:
-                return session_id
-
-    def _make_room(self, privileged: bool, size: int, now_ms: int) -> bool:
-        """Evict one session that is unused for long; or else the least valuable one that is old
-        enough (or, for a follower, a consumer's), if the new one is worth more: followers before
-        consumers, more partitions before fewer.
-        """
-        if not self.sessions:
-            return False
-        oldest = next(iter(self.sessions.values()))
-        if now_ms - oldest.last_used_ms > EVICTION_MS:
-            victim = oldest
-        else:
-            candidates = [
-                session
-                for session in self.sessions.values()
-                if session.long_lived or (privileged and not session.privileged)
-            ]
-            if not candidates:
-                return False
-            victim = min(candidates, key=lambda s: (s.privileged, s.size, s.id))
-            if (privileged, size, 0) < (victim.privileged, victim.size, victim.id):
-                return False
-        self.remove(victim.id)
-        self.evictions += 1
-        return True
+Told: TypeAlias = "tuple[int, int, Answers]"
+"""What a response tells: its error code, the id of the session, the entries."""
 
 
 class FetchContext:
-    """One request's view: `wanted` to read in order; `respond` makes the answer.
+    """One request's view: `wanted` to read in order; `tell` and `response` make the answer.
 
     `followed`: of a follower's session; what is wanted may be more by the time of the answer.
     """
@@ -260,31 +113,37 @@ class FetchContext:
         """All that the request asks for, by itself or in its session."""
         return self._wanted if self._session is None else self._session.partitions.values()
 
-    def respond(
-        self, answers: Answers, node_endpoints: list[NodeEndpoint], now_ms: int
-    ) -> FetchResponse:
-        """The response to the entries that were read; updates or makes the session."""
+    @property
+    def size(self) -> int:
+        """The number of `partitions`."""
+        return len(self._wanted if self._session is None else self._session.partitions)
+
+    def tell(self, answers: Answers, now_ms: int) -> Told:
+        """Return what to tell of the entries that were read; updates or makes the session."""
         session = self._session
         breathe = self._breathe
         if session is not None:
             if session.epoch != self._expected_epoch:
                 # The same request came twice and the other one was answered meanwhile.
-                return FetchResponse(
-                    error_code=int(ErrorCode.INVALID_FETCH_SESSION_EPOCH), session_id=session.id
-                )
-            read, answers = answers, _changed(session, paced_if(answers, breathe))
+                return int(ErrorCode.INVALID_FETCH_SESSION_EPOCH), session.id, []
+            told = _changed(session, paced_if(answers, breathe))
             if self.followed is not None:
-                self.followed.told(paced_if(read, breathe))
-            session_id = session.id
-        elif self._sessions is not None:
+                self.followed.told(paced_if(answers, breathe))
+            return 0, session.id, told
+        session_id = NO_SESSION
+        if self._sessions is not None:
             session_id = self._sessions.make(
                 paced_if(answers, breathe), self._by_id, self._privileged, now_ms
             )
-        else:
-            session_id = NO_SESSION
+        return 0, session_id, answers
+
+    def response(self, told: Told, node_endpoints: list[NodeEndpoint]) -> FetchResponse:
+        """Return the response with what `tell` returned."""
+        error_code, session_id, answers = told
         return FetchResponse(
+            error_code=error_code,
             session_id=session_id,
-            responses=_by_topic(paced_if(answers, breathe)),
+            responses=_by_topic(paced_if(answers, self._breathe)),
             node_endpoints=node_endpoints,
         )
 
@@ -329,12 +188,17 @@ def _by_topic(answers: Iterable[Answer]) -> list[FetchableTopicResponse]:
         else:
             last_key = key
             partitions = [entry]
-            topics.append(
-                FetchableTopicResponse(
-                    topic=asked.topic or "", topic_id=asked.topic_id, partitions=partitions
-                )
-            )
+            topics.append(topic_response(asked, partitions))
     return topics
+
+
+def topic_response(
+    asked: FetchPartition, partitions: list[PartitionData]
+) -> FetchableTopicResponse:
+    """Return the entry of a topic; asked: one of its partitions."""
+    return FetchableTopicResponse(
+        topic=asked.topic or "", topic_id=asked.topic_id, partitions=partitions
+    )
 
 
 class FetchSessions:
@@ -380,9 +244,7 @@ class FetchSessions:
         epoch = message.session_epoch
         if epoch in (INITIAL_EPOCH, FINAL_EPOCH):
             if message.session_id != NO_SESSION:
-                shard = self._shard_of(message.session_id)
-                if shard is not None:
-                    shard.remove(message.session_id)
+                self._remove(message.session_id)
             wanted = _asked(message, breathe)
             if epoch == FINAL_EPOCH:
                 return FetchContext(wanted, breathe=breathe)
@@ -403,21 +265,40 @@ class FetchSessions:
         now_ms: int,
         breathe: Breathe | None,
     ) -> FetchContext:
-        shard = self._shard_of(message.session_id)
-        session = None if shard is None else shard.sessions.get(message.session_id)
-        if shard is None or session is None:
-            return FetchContext([], int(ErrorCode.FETCH_SESSION_ID_NOT_FOUND))
-        if session.epoch != message.session_epoch:
-            return FetchContext([], int(ErrorCode.INVALID_FETCH_SESSION_EPOCH))
-        if session.by_id != (version >= FIRST_VERSION_BY_ID):
-            return FetchContext([], int(ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR))
+        session = self.find(
+            message.session_id, message.session_epoch, version >= FIRST_VERSION_BY_ID
+        )
+        if isinstance(session, int):
+            return FetchContext([], session)
         if session.followed is not None and not is_follower:
             session.serve_consumer()
         if message.topics or message.forgotten_topics_data:
             _update(session, message)
         if not session.partitions:
-            shard.remove(session.id)
+            self._remove(session.id)
             return FetchContext(_asked(message))
+        return self.proceed(session, now_ms, breathe)
+
+    def find(self, session_id: int, epoch: int, by_id: bool) -> FetchSession | int:
+        """Return the session that a request of this epoch continues, or the error code."""
+        shard = self._shard_of(session_id)
+        session = None if shard is None else shard.sessions.get(session_id)
+        if session is None:
+            return int(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
+        if session.epoch != epoch:
+            return int(ErrorCode.INVALID_FETCH_SESSION_EPOCH)
+        if session.by_id != by_id:
+            return int(ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR)
+        return session
+
+    def proceed(
+        self, session: FetchSession, now_ms: int, breathe: Breathe | None = None
+    ) -> FetchContext:
+        """Return the context of a request that continues `session`, which has partitions and has
+        taken in what the request changes.
+        """
+        shard = self._shard_of(session.id)
+        assert shard is not None
         shard.touch(session, now_ms)
         session.epoch = next_epoch(session.epoch)
         wanted = [] if session.followed is not None else list(session.partitions.values())
@@ -437,6 +318,11 @@ class FetchSessions:
             if followed is not None:
                 followed.ask(asked)
         return shard.make(partitions, by_id, followed, now_ms)
+
+    def _remove(self, session_id: int) -> None:
+        shard = self._shard_of(session_id)
+        if shard is not None:
+            shard.remove(session_id)
 
     def _shard_of(self, session_id: int) -> SessionShard | None:
         number = session_id // SESSION_ID_RANGE
@@ -472,22 +358,20 @@ def _update(session: FetchSession, message: FetchRequest) -> None:
     partitions = session.partitions
     followed = session.followed
     for topic in message.topics:
-        by: str | bytes = topic.topic if topic.topic_id == ZERO_UUID else topic.topic_id
+        name = topic.topic if topic.topic_id == ZERO_UUID else None
         for p in topic.partitions:
-            known = partitions.get((by, p.partition))
-            if known is None:
-                known = _new_entry(topic, p)
-                partitions[known.key] = known
-            else:
-                if known.current_leader_epoch != p.current_leader_epoch:
-                    known.sent_high_watermark = -1  # it has dropped what it was told in the old one
-                    known.current_leader_epoch = p.current_leader_epoch
-                known.fetch_offset = p.fetch_offset
-                known.max_bytes = p.partition_max_bytes
-                known.last_fetched_epoch = p.last_fetched_epoch
-                known.log_start_offset = p.log_start_offset
-            if followed is not None:
-                followed.ask(known)
+            session.ask(
+                name,
+                topic.topic_id,
+                (
+                    p.partition,
+                    p.current_leader_epoch,
+                    p.fetch_offset,
+                    p.last_fetched_epoch,
+                    p.log_start_offset,
+                    p.partition_max_bytes,
+                ),
+            )
     for forgot in message.forgotten_topics_data:
         by = forgot.topic if forgot.topic_id == ZERO_UUID else forgot.topic_id
         for index in forgot.partitions:

@@ -147,6 +147,7 @@ class Caller:
 
     def __init__(self) -> None:
         self.closed = False
+        self.listener = SimpleNamespace(name=LISTENER)
         self.on_close: Callable[[], None] | None = None
 
     def call_on_close(self, callback: Callable[[], None] | None) -> None:

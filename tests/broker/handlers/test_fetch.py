@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from pykbroker.broker.handlers import fetch as fetch_handler
 from pykbroker.broker.handlers.fetch import HANDLER
-from pykbroker.environment.files import FileSlice
+from pykbroker.broker.requests import fetching
 from pykbroker.errors import ErrorCode
 from pykbroker.network.request import CloseConnection
 from pykbroker.protocol.messages.fetch_request import (
@@ -111,11 +110,6 @@ def test_records_at_once(broker: Broker, version: int) -> None:
         ("", topic_id_of(7)) if version >= 13 else ("t", bytes(16))
     )
     assert (broker.counters.total_fetch_requests, broker.counters.bytes_out > 0) == (1, True)
-
-
-def test_records_are_a_slice_of_the_file(broker: Broker) -> None:
-    response = fetch(broker, request()).outcome
-    assert isinstance(response.responses[0].partitions[0].records, FileSlice)
 
 
 def test_an_offset_inside_a_batch_gets_the_whole_batch(broker: Broker) -> None:
@@ -445,7 +439,7 @@ class Breathing(Broker):
 def test_a_record_that_comes_while_many_partitions_are_read_is_not_waited_for(
     monkeypatch: pytest.MonkeyPatch, at_breath: int
 ) -> None:
-    monkeypatch.setattr(fetch_handler, "MANY", 5)
+    monkeypatch.setattr(fetching, "MANY", 5)
     broker = Breathing(at_breath, append_late)
     call = fetch(broker, request(0, *range(6), max_wait_ms=1000))
     assert not call.is_waiting
@@ -456,7 +450,7 @@ def test_a_record_that_comes_while_many_partitions_are_read_is_not_waited_for(
 def test_a_fetch_of_many_partitions_whose_wait_ends_in_the_middle_is_answered_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(fetch_handler, "MANY", 5)
+    monkeypatch.setattr(fetching, "MANY", 5)
 
     def expire(broker: Broker) -> None:
         append_late(broker)
@@ -468,7 +462,7 @@ def test_a_fetch_of_many_partitions_whose_wait_ends_in_the_middle_is_answered_on
 
 
 def test_a_fetch_of_many_partitions_without_news_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fetch_handler, "MANY", 5)
+    monkeypatch.setattr(fetching, "MANY", 5)
     broker = Breathing(0, append_late)
     call = fetch(broker, request(0, *range(6), max_wait_ms=1000))
     assert call.is_waiting

@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 
-from pykbroker.broker.requests import fetch_sessions
-from pykbroker.broker.requests.fetch_sessions import (
+from pykbroker.broker.requests import session_shard
+from pykbroker.broker.requests.fetch_sessions import FetchContext, FetchSessions
+from pykbroker.broker.requests.session_shard import (
     EVICTION_MS,
     MAX_EPOCH,
     SESSION_ID_RANGE,
-    FetchContext,
-    FetchSessions,
     next_epoch,
 )
 from pykbroker.errors import ErrorCode
@@ -79,7 +78,7 @@ def answer(context: FetchContext, now_ms: int = 0, **changes: Any) -> FetchRespo
         }
         values.update(changes.get(f"{asked.topic}_{asked.index}", {}))
         pairs.append((asked, PartitionData(**values)))  # type: ignore[arg-type]
-    return context.respond(pairs, [], now_ms)
+    return context.response(context.tell(pairs, now_ms), [])
 
 
 def told(response: FetchResponse) -> list[tuple[str, int]]:
@@ -206,7 +205,7 @@ def test_topics_by_id_are_one_entry_per_id() -> None:
     context = sessions_of().open(request, BY_ID, False, 0)
     assert [w.key for w in context.wanted] == [(TOPIC_ID, 0), (TOPIC_ID, 1)]
     pairs = [(w, PartitionData(partition_index=w.index, records=b"")) for w in context.wanted]
-    response = context.respond(pairs, [], 0)
+    response = context.response(context.tell(pairs, 0), [])
     assert [(t.topic_id, len(t.partitions)) for t in response.responses] == [(TOPIC_ID, 2)]
 
 
@@ -272,7 +271,7 @@ def test_a_follower_takes_a_consumers_place_at_any_age_but_not_a_followers() -> 
 def test_sessions_together_hold_a_bounded_number_of_partitions(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(fetch_sessions, "MAX_PARTITIONS", 3)
+    monkeypatch.setattr(session_shard, "MAX_PARTITIONS", 3)
     sessions = sessions_of(slots=80)
     three = [("t", number, 0) for number in range(3)]
 

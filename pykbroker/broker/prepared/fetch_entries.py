@@ -1,0 +1,142 @@
+"""The partitions of a Fetch request, by version.
+
+    topic count | name or id | partition count | partition ... | tags | name or id ...
+
+State   none that changes: a layout for each version.
+In      a frame and a position in it. Out: entries; None for what is unusual (tags, long counts, a
+        name that is not ASCII, too many partitions), which is left to the general decoder.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from struct import Struct
+
+from pykbroker.broker.requests.session_shard import Entry
+from pykbroker.protocol.primitives import ZERO_UUID
+
+FIRST_WITH_LOG_START = 5
+FIRST_WITH_EPOCH = 9
+FIRST_FLEXIBLE = 12
+FIRST_BY_ID = 13
+
+ID_BYTES = 16
+MOST_NAMED = 100
+"""Topics, and partitions of all. A count above 126 has more than one byte in flexible versions."""
+MOST_NAME_BYTES = 100
+
+_unpack_i16 = Struct(">h").unpack_from
+_unpack_i32 = Struct(">i").unpack_from
+
+NamedPartition = tuple[str | None, bytes, Entry]
+"""A partition that a request names: by its topic's name, or by the id if that is None."""
+
+
+class EntryLayout:
+    """One partition of a request, by version; `unpack` gives what `read` picks from."""
+
+    __slots__ = ("has_epoch", "has_log_start", "has_tags", "size", "unpack")
+
+    def __init__(self, version: int) -> None:
+        self.has_log_start = version >= FIRST_WITH_LOG_START
+        self.has_epoch = version >= FIRST_WITH_EPOCH
+        self.has_tags = version >= FIRST_FLEXIBLE
+        if version >= FIRST_FLEXIBLE:
+            layout = Struct(">iiqiqib")  # last fetched epoch, tags
+        elif version >= FIRST_WITH_EPOCH:
+            layout = Struct(">iiqqi")
+        elif version >= FIRST_WITH_LOG_START:
+            layout = Struct(">iqqi")
+        else:
+            layout = Struct(">iqi")
+        self.size = layout.size
+        self.unpack = layout.unpack_from
+
+    def read(self, frame: bytes | bytearray, position: int) -> Entry | None:
+        """Return the entry at `position`; None if it has tags."""
+        fields = self.unpack(frame, position)
+        if self.has_tags:
+            return None if fields[6] else fields[:6]
+        if self.has_epoch:
+            index, epoch, offset, log_start, limit = fields
+            return index, epoch, offset, -1, log_start, limit
+        if self.has_log_start:
+            index, offset, log_start, limit = fields
+            return index, -1, offset, -1, log_start, limit
+        index, offset, limit = fields
+        return index, -1, offset, -1, -1, limit
+
+
+class TopicsLayout:
+    """The topics of a request, by version."""
+
+    __slots__ = ("_by_id", "_entry", "_is_flexible")
+
+    def __init__(self, version: int) -> None:
+        self._entry = EntryLayout(version)
+        self._is_flexible = version >= FIRST_FLEXIBLE
+        self._by_id = version >= FIRST_BY_ID
+
+    def read(
+        self, frame: bytes | bytearray, position: int, end: int
+    ) -> tuple[list[NamedPartition], int] | None:
+        """Return the partitions from the topic count on, and the position behind the topics."""
+        named: list[NamedPartition] = []
+        count, position = self._count(frame, position, end)
+        for _ in range(count):
+            name, topic_id, position = self._topic(frame, position, end)
+            partitions, position = self._count(frame, position, end)
+            behind = position + partitions * self._entry.size
+            if (
+                partitions < 0
+                or len(named) + partitions > MOST_NAMED
+                or behind + self._is_flexible > end
+            ):
+                return None
+            for at in range(position, behind, self._entry.size):
+                entry = self._entry.read(frame, at)
+                if entry is None:
+                    return None
+                named.append((name, topic_id, entry))
+            position = behind
+            if self._is_flexible:
+                if frame[position]:
+                    return None  # tags
+                position += 1
+        return None if count < 0 else (named, position)
+
+    def _count(self, frame: bytes | bytearray, position: int, end: int) -> tuple[int, int]:
+        """Return a number of elements and the position behind it; -1 for an unusual one."""
+        if self._is_flexible:
+            count = frame[position] - 1 if position < end else -1
+            return (count if count <= MOST_NAMED else -1), position + 1
+        count = _unpack_i32(frame, position)[0] if position + 4 <= end else -1
+        return (count if count <= MOST_NAMED else -1), position + 4
+
+    def _topic(
+        self, frame: bytes | bytearray, position: int, end: int
+    ) -> tuple[str | None, bytes, int]:
+        """Return the name or id of a topic, and the position behind it; one behind `end` if it is
+        unusual.
+        """
+        if self._by_id:
+            behind = position + ID_BYTES
+            topic_id = bytes(frame[position:behind])
+            return None, topic_id, end + 1 if topic_id == ZERO_UUID else behind
+        if self._is_flexible:
+            size = frame[position] - 1 if position < end else -1
+            position += 1
+        else:
+            size = _unpack_i16(frame, position)[0] if position + 2 <= end else -1
+            position += 2
+        behind = position + size
+        name = bytes(frame[position:behind])
+        if size < 0 or size > MOST_NAME_BYTES or not name.isascii():
+            return None, ZERO_UUID, end + 1
+        return name.decode(), ZERO_UUID, behind
+
+
+@cache
+def topics_layout(version: int) -> TopicsLayout:
+    """Return the layout of a version."""
+    return TopicsLayout(version)
