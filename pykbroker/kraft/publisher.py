@@ -118,7 +118,9 @@ class MetadataLoader:
         return told
 
     def stop_publishing(self) -> None:
-        """Publish nothing more, because the publishers are being closed; the image moves on."""
+        """Publish nothing more, because the publishers are being closed. The image stays as well:
+        it is what they were told.
+        """
         self._is_stopped = True
 
     def on_commit(
@@ -196,7 +198,8 @@ class MetadataLoader:
             check_features(image)
         if not delta.is_empty:
             self._apply(self._publishers, delta, image)
-        self.image = image
+        if not self._is_stopped:
+            self.image = image
 
     def _apply(
         self, publishers: Sequence[Publisher], delta: MetadataDelta, image: MetadataImage
