@@ -19,9 +19,10 @@ BEHIND_EVERYTHING = 1 << 63
 def first_hole(log: PartitionLog) -> int | None:
     """Return where the first hole after the recovery point begins; None if there is none.
 
-    Compacted logs, which have gaps, are not checked. Flushed data has no holes and is not checked.
+    Flushed data has no holes and is not checked. A compacted log, which has gaps, is only checked
+    once after an unclean stop: the node is not in sync then, and fetching a gap again is harmless.
     """
-    if log.config.compact:
+    if log.config.compact and not log.local.may_have_holes:
         return None
     unflushed = log.segments.within(log.recovery_point, BEHIND_EVERYTHING)
     for segment, following in pairwise(unflushed):

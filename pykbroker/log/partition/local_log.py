@@ -53,6 +53,7 @@ class LocalLog:
         "directory",
         "files",
         "has_new_names",
+        "may_have_holes",
         "is_offline",
         "jitter",
         "leader_epochs",
@@ -98,6 +99,8 @@ class LocalLog:
         self.is_offline = False
         self.has_new_names = False
         """Segments were renamed, and the next flush has to sync the directory."""
+        self.may_have_holes = False
+        """Recovered after an unclean stop, and neither compared with a leader nor leading since."""
         self.truncations = 0
         """How often the end of the log was cut off."""
         self._logged: tuple[str, ...] = ()

@@ -62,7 +62,7 @@ def open_log(
     if recovery_point > end_offset:
         lost = f"{end_offset} but was synced up to {recovery_point}: the records between are lost"
         _log.error("%s: %s ends at offset %s", topic_partition, directory, lost)
-    return PartitionLog(
+    log = PartitionLog(
         files=files,
         directory=directory,
         topic_partition=topic_partition,
@@ -79,6 +79,8 @@ def open_log(
         chores=chores,
         jitter=jitter,
     )
+    log.local.may_have_holes = not is_clean
+    return log
 
 
 class RecoveryTask(NamedTuple):
