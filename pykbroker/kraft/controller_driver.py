@@ -128,13 +128,14 @@ class ControllerDriver:
         if self._is_deciding or self._undecided:
             self._undecided.append((decide, deferred))
         else:
-            self._decide_now(decide, deferred)
+            self._alone(partial(self._decide, decide, deferred))
         return deferred
 
-    def _decide_now(self, decide: Decide, deferred: Deferred) -> None:
+    def _alone(self, change: Callable[[], None]) -> None:
+        """Change the machine, perhaps with breaths; requests that arrive meanwhile wait."""
         self._is_deciding = True
         try:
-            self._decide(decide, deferred)
+            change()
         finally:
             self._is_deciding = False
             if self._undecided:
@@ -146,7 +147,7 @@ class ControllerDriver:
             return
         decide, deferred = self._undecided.popleft()
         try:
-            self._decide_now(decide, deferred)
+            self._alone(partial(self._decide, decide, deferred))
         except Exception as bug:
             if deferred.done:
                 raise
@@ -222,14 +223,23 @@ class ControllerDriver:
         try:
             # Before the append, which may commit immediately: the image must not lag behind.
             controller.replay(
-                decision.records, prepared.base_offset, raft.raft.epoch, self._now_ms()
+                decision.records,
+                prepared.base_offset,
+                raft.raft.epoch,
+                self._now_ms(),
+                breathe,
+                lambda: raft.log.log.next_offset,
             )
         except Exception as bug:
             self.deactivate()
             self._on_fatal(bug)
             raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR) from bug
+        if self.controller is not controller or not raft.raft.is_leader:
+            if self.controller is controller:
+                self.deactivate()  # it has replayed what is not in the log
+            raise KafkaError(ErrorCode.NOT_CONTROLLER)
         if deferred is not None:
-            last_offset = prepared.base_offset + len(decision.records) - 1
+            last_offset = controller.state.next_offset - 1
             self._waiting.park(last_offset, (deferred, decision.reply))
         self._appended_since_tick = True
         try:
@@ -277,7 +287,7 @@ class ControllerDriver:
         self.controller = controller
         decision = controller.activate(self._bootstrap, self._now_ms())
         if decision.records:
-            self._append(controller, decision, None)
+            self._alone(partial(self._append, controller, decision, None))
         if self._idle_interval_ms > 0:
             self._every("idle", self._idle_interval_ms, self._write_no_op)
         self._every("fence", self._fence_interval_ms, self._fence_stale_brokers)

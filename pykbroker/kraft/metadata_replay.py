@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from pykbroker.decision import MetadataRecord
+from pykbroker.environment.slices import Breathe, go_on
 from pykbroker.kraft.delta import InconsistentMetadata, MetadataDelta
 from pykbroker.kraft.image import MetadataImage, Provenance
 from pykbroker.protocol.messages.abort_transaction_record import AbortTransactionRecord
@@ -61,9 +62,14 @@ class MetadataReplay:
         return twin
 
     def replay(
-        self, records: Sequence[MetadataRecord], base_offset: int, epoch: int, timestamp_ms: int
+        self,
+        records: Sequence[MetadataRecord],
+        base_offset: int,
+        epoch: int,
+        timestamp_ms: int,
+        breathe: Breathe = go_on,
     ) -> list[Step]:
-        """Apply records, the first of them at `base_offset`.
+        """Apply records, the first of them at `base_offset`; `breathe` is called before each.
 
         Returns the steps that end before a transaction inside `records` begins; `seal` returns the
         one that ends with them.
@@ -71,6 +77,7 @@ class MetadataReplay:
         steps: list[Step] = []
         offset = base_offset - 1
         for record in records:
+            breathe()
             offset += 1
             kind = type(record.message)
             if kind is BeginTransactionRecord:

@@ -188,11 +188,11 @@ def test_a_long_decision_is_appended_in_pieces_unless_it_is_atomic(
     assert sorted({*seen, world.node.raft.log.log.next_offset - first}) == ends
 
 
-@pytest.mark.parametrize("at", [1, 6, 7, 11])
+@pytest.mark.parametrize("at", [1, 6, 11, 12, 17])
 def test_leadership_that_is_lost_in_a_breath_ends_the_decision(
     pieces: tuple[NodeWorld, Sliced], at: int
 ) -> None:
-    """While the first piece is encoded, between two pieces, while the second is encoded."""
+    """While the first piece is encoded or replayed, between two pieces, and again."""
     world, sliced = pieces
     breaths: list[None] = []
 
@@ -206,6 +206,48 @@ def test_leadership_that_is_lost_in_a_breath_ends_the_decision(
     assert isinstance(reply.value, KafkaError)
     assert reply.value.code == ErrorCode.NOT_CONTROLLER
     assert not world.fatal
+
+
+def test_control_records_that_are_appended_during_a_replay_come_before_it(
+    pieces: tuple[NodeWorld, Sliced],
+) -> None:
+    world, sliced = pieces
+    raft, driver = world.node.raft, world.controller
+    first = raft.log.log.next_offset
+    breaths: list[int] = []
+
+    def append_voters() -> None:
+        assert driver.controller is not None
+        breaths.append(driver.controller.state.next_offset)
+        if len(breaths) == 8:  # six records are encoded, the second is replayed
+            raft.append_voters(raft.raft.voters)
+
+    sliced.at_breath = append_voters
+    assert driver.run(no_ops(6, atomic=True)).value == "done"
+    assert breaths == [first] * 12
+    assert driver.controller is not None
+    assert driver.controller.state.next_offset == raft.log.log.next_offset == first + 7
+
+
+def test_a_leader_that_resigns_during_a_replay_forgets_it(
+    pieces: tuple[NodeWorld, Sliced], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world, sliced = pieces
+    raft = world.node.raft
+    end = raft.log.log.next_offset
+    breaths: list[None] = []
+
+    def resign() -> None:
+        breaths.append(None)
+        if len(breaths) == 8:
+            monkeypatch.setattr(world.controller, "on_leader", lambda is_me, epoch: None)
+            raft.resign()
+
+    sliced.at_breath = resign
+    reply = world.controller.run(no_ops(6, atomic=True))
+    assert isinstance(reply.value, KafkaError)
+    assert reply.value.code == ErrorCode.NOT_CONTROLLER
+    assert (world.controller.controller, raft.log.log.next_offset) == (None, end)
 
 
 def test_what_changes_many_partitions_is_decided_in_slices(

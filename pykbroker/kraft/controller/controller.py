@@ -23,6 +23,7 @@ from typing import Any
 from pykbroker.config import BrokerConfig
 from pykbroker.decision import Decision, MetadataRecord
 from pykbroker.environment.randomness import RandomSource
+from pykbroker.environment.slices import Breathe, go_on
 from pykbroker.kraft.controller import brokers, configs, features, producer_ids, topics
 from pykbroker.kraft.controller.colliding_names import CollidingNames
 from pykbroker.kraft.controller.partition_index import PartitionIndex
@@ -87,16 +88,29 @@ class Controller:
     # Records.
 
     def replay(
-        self, records: Sequence[MetadataRecord], base_offset: int, epoch: int, timestamp_ms: int
+        self,
+        records: Sequence[MetadataRecord],
+        base_offset: int,
+        epoch: int,
+        timestamp_ms: int,
+        breathe: Breathe = go_on,
+        end_offset: Callable[[], int] | None = None,
     ) -> None:
-        """Apply a batch of records, the first of them at `base_offset`."""
+        """Apply a batch of records, the first of them at `base_offset`.
+
+        `breathe` is called between them, while the image is still the one before. Control records
+        may be appended meanwhile: `end_offset` returns the end of the log after the last breath,
+        where these records follow.
+        """
         state = self.state
-        steps = self._replay.replay(records, base_offset, epoch, timestamp_ms)
+        steps = self._replay.replay(records, base_offset, epoch, timestamp_ms, breathe)
         for step in (*steps, self._replay.seal()):
             if step is not None:
-                state.index.follow(step.delta)
+                state.index.follow(step.delta, breathe)
                 state.colliding_names.follow(step.delta)
         state.image = self._replay.latest()
+        if end_offset is not None:
+            base_offset = end_offset()
         for offset, record in enumerate(records, base_offset):
             if isinstance(record.message, RegisterBrokerRecord):
                 state.registration_offsets[record.message.broker_id] = offset

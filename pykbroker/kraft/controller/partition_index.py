@@ -44,18 +44,20 @@ class PartitionIndex:
         for topic in image.topics_by_id.values():
             self._add_topic(topic, breathe)
 
-    def follow(self, delta: MetadataDelta) -> None:
-        """Apply a metadata change."""
+    def follow(self, delta: MetadataDelta, breathe: Breathe = go_on) -> None:
+        """Apply a metadata change; `breathe` is called between partitions."""
         before = delta.image.topics_by_id
         for topic_id, topic in delta.deleted_topics.items():
             for number, partition in topic.partitions.items():
+                breathe()
                 self._change(topic_id, number, partition, NOWHERE)
         for topic_id, topic in delta.changed_topics.items():
             old = before.get(topic_id)
             if old is None:
-                self._add_topic(topic)
+                self._add_topic(topic, breathe)
                 continue
             for number in delta.changed_partitions[topic_id]:
+                breathe()
                 known = old.partitions.get(number, NOWHERE)
                 self._change(topic_id, number, known, topic.partitions[number])
 
