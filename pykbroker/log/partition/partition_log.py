@@ -399,6 +399,7 @@ class PartitionLog:
 
     def _end_at(self, offset: int) -> None:
         self.local.end_at(offset)
+        self.local.has_new_names = True
         self.queue.restart_at(offset)
         self.flusher.end_at(offset)
 

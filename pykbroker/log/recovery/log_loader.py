@@ -325,7 +325,11 @@ class LogLoader:
             )
 
     def remove_behind(self, cut: Segment, later: list[Segment]) -> None:
-        """Delete the segments after a bad batch, because a log has no holes."""
+        """Delete the segments after a bad batch, because a log has no holes.
+
+        The directory is synced: after a power failure they would be taken for the end of the log
+        that has begun in their place.
+        """
         for lost in later:
             header = sound_header_at(lost, 0) if lost.size else None
             _log.log(
@@ -339,6 +343,7 @@ class LogLoader:
                 "begin with no intact batch" if header is None else "begin with an intact batch",
             )
             self.remove(lost)
+        self.files.sync_dir(self.directory)
 
     def remove(self, segment: Segment) -> None:
         self.segments.remove(segment)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from pykbroker.config import TopicConfig
@@ -94,6 +96,17 @@ def test_a_bad_byte_cuts_the_segment_and_what_follows(
         f"deleting {path_of(4)} after the bad bytes of {path_of(2)}: {size} bytes, offset 4 and "
         "up, which begin with an intact batch"
     ) in caplog.text
+
+
+def test_segments_after_a_bad_byte_do_not_come_back(files: MemoryFiles) -> None:
+    """A power failure would make them the end of the log that has begun in their place."""
+    three_segments(files)
+    files.sync_dir(DIRECTORY)
+    damage(files, path_of(0), 30)
+    open_orders(files, is_clean=False)
+    for seed in range(5):
+        files.crash(random.Random(seed), reorder=True)
+        assert logs_in(files) == [f"{0:020d}.log"]
 
 
 def test_a_segment_that_overlaps_the_next_is_left_to_a_person(files: MemoryFiles) -> None:
