@@ -38,7 +38,7 @@ class ClusterBrokers:
         if broker_epoch == ANY_EPOCH:
             return False
         broker = self.registrations.get(broker_id)
-        return broker is not None and not broker.fenced and broker.epoch > broker_epoch
+        return broker is not None and broker.epoch > broker_epoch and not broker.fenced
 
     def is_isr_eligible(self, broker_id: int, broker_epoch: int) -> bool:
         """Return whether the broker, which last fetched with `broker_epoch`,

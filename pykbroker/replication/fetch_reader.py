@@ -209,7 +209,7 @@ def read_partition(
         if last_epoch >= 0 and not (
             last_epoch == partition.leader_epoch
             and partition.is_leader
-            and offset <= log.log_end_offset
+            and offset <= local.log_end_offset
         ):
             diverging = diverging_epoch(log, last_epoch, offset)
             if diverging is not None:

@@ -87,7 +87,7 @@ class FollowerSession:
         if progress.asked is not asked:
             progress.join(self, asked)
             partition = asked.partition
-            if partition is not None and asked.fetch_offset < partition.log.log_end_offset:
+            if partition is not None and asked.fetch_offset < partition.log.local.log_end_offset:
                 self.has_news = True
         self._rest(asked, progress)
 
@@ -112,11 +112,11 @@ class FollowerSession:
         partition = asked.partition
         if (
             partition is not None
+            and asked.sent_high_watermark == partition.high_watermark  # fails most often
             and partition.is_leader
             and asked.current_leader_epoch == partition.leader_epoch
             and asked.fetch_offset == partition.log.log_end_offset == progress.log_end_offset
             and asked.log_start_offset == progress.log_start_offset
-            and asked.sent_high_watermark == partition.high_watermark
             and asked.sent_log_start_offset == partition.log.log_start_offset
             and progress.replica_id in partition.isr.members
             and asked in self.dirty

@@ -226,7 +226,8 @@ class Partition:
         old_low = None
         if log_start != follower.log_start_offset:
             old_low = self.low_watermark
-        follower.on_fetch(fetch_offset, log_start, self.log.log_end_offset, broker_epoch, now_ms)
+        end_offset = self.log.local.log_end_offset
+        follower.on_fetch(fetch_offset, log_start, end_offset, broker_epoch, now_ms)
         is_in_isr = replica_id in self.isr.members
         if is_in_isr and old_low is None and old_end_offset == fetch_offset:
             return []
@@ -392,7 +393,7 @@ class Partition:
         before = self.high_watermark
         self.high_watermark = leader_high_watermark(
             before,
-            self.log.log_end_offset,
+            self.log.local.log_end_offset,
             self.isr,
             self.followers.values(),
             self._min_isr,
