@@ -5,7 +5,9 @@ an earlier one is refused as out of order, as Kafka does, clients begin a new ep
 second time.
 
 In: a producer's state and its log. Out: the state with up to five batches.
-Invariant: no more than MOST_HEADERS headers are read, because this happens on the event loop.
+Invariants: no more than MOST_HEADERS headers are read, because this happens on the event loop. The
+batches are one sequence without a gap: what is before a gap may be from an earlier life of the
+producer, which an expired one may begin anew in the same epoch.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from pykbroker.log.producers.producer_entry import (
     BatchMetadata,
     ProducerStateEntry,
 )
-from pykbroker.protocol.record_batch import CONTROL_BIT, BatchHeader
+from pykbroker.protocol.record_batch import CONTROL_BIT, BatchHeader, increment_sequence
 
 MOST_HEADERS = 5_000
 FIRST_WINDOW = 500
@@ -42,7 +44,7 @@ def with_earlier_batches(local: LocalLog, entry: ProducerStateEntry) -> Producer
             headers_left -= len(headers)
             if headers_left <= 0:
                 break
-            found, is_whole = _batches_of(entry, headers)
+            found, is_whole = _batches_of(entry, headers, batches[0].first_sequence)
             batches = [*found, *batches][-KNOWN_BATCHES:]
             if not is_whole:
                 break
@@ -73,15 +75,21 @@ def _headers(local: LocalLog, start: int, end: int, most: int) -> list[BatchHead
 
 
 def _batches_of(
-    entry: ProducerStateEntry, headers: list[BatchHeader]
+    entry: ProducerStateEntry, headers: list[BatchHeader], next_sequence: int
 ) -> tuple[list[BatchMetadata], bool]:
-    """Return the producer's batches in its epoch, and whether earlier ones may be in that, too."""
+    """Return the batches of the producer in its epoch before `next_sequence`, and whether others
+    may come before them.
+    """
     found: list[BatchMetadata] = []
     for header in reversed(headers):
         if header.producer_id != entry.producer_id or header.attributes & CONTROL_BIT:
             continue
-        if header.producer_epoch != entry.producer_epoch:
+        if (
+            header.producer_epoch != entry.producer_epoch
+            or increment_sequence(header.last_sequence, 1) != next_sequence
+        ):
             return found[::-1], False
+        next_sequence = header.base_sequence
         delta = header.last_offset_delta
         found.append(
             BatchMetadata(header.last_sequence, header.last_offset, delta, header.max_timestamp)

@@ -31,6 +31,7 @@ class FlushJob:
         "has_run",
         "is_new",
         "offset",
+        "segments",
         "truncations",
     )
 
@@ -48,8 +49,8 @@ class FlushJob:
     ) -> None:
         """`is_new`: the directory's own name is not durable yet. `before`: the previous job of the
         log; what it was to make durable is included if it has not run (a node that stops gives up
-        what waits for a thread). Without the parent, the caller syncs the log directory itself
-        (clean shutdown).
+        what waits for a thread), except its segments, which the caller adds. Without the parent,
+        the caller syncs the log directory itself (clean shutdown).
         """
         if before is not None and before.has_run:
             before = None
@@ -63,6 +64,7 @@ class FlushJob:
         self._epochs = local.leader_epochs.take_content()
         if self._epochs is None and before is not None:
             self._epochs = before._epochs
+        self.segments = tuple(segments)
         self._syncs = [segment.file.pinned_sync() for segment in segments]
         indexed = [segment for segment in segments if segment is not without_indexes_of]
         self._paths = [path for s in indexed for path in s.paths()[1:] if has_content(files, path)]
@@ -97,6 +99,7 @@ class FlushJob:
         for directory in self._directories:
             skip_missing(self._files.sync_dir, directory)
         self._syncs = []
+        self.segments = ()
         self.has_run = True
 
     def _write_epochs(self, content: bytes) -> None:

@@ -116,7 +116,9 @@ class LogFlusher:
     def _take_unsynced(self, offset: int) -> list[Segment]:
         """Return the segments that the flush up to `offset` must sync."""
         segments = self._local.segments
-        found = {id(s): s for s in self._closed_unsynced if s in segments}
+        latest = self._latest_job
+        given_up = () if latest is None or latest.has_run else latest.segments
+        found = {id(s): s for s in (*given_up, *self._closed_unsynced) if s in segments}
         self._closed_unsynced = ()
         if offset > self.recovery_point:
             found |= {id(s): s for s in segments.within(self.recovery_point, offset)}

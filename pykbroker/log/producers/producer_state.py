@@ -451,6 +451,7 @@ class ProducerStateManager:
         ]
         for producer_id in expired:
             del self.producers[producer_id]
+            self.restored.discard(producer_id)
         self.verifications.remove_expired(now_ms, self.producer_id_expiration_ms)
         return len(expired)
 

@@ -8,6 +8,7 @@ from pykbroker.errors import ErrorCode
 from pykbroker.log.partition import earlier_batches
 from pykbroker.log.partition.append_outcome import AppendOutcome
 from pykbroker.log.partition.partition_log import PartitionLog
+from pykbroker.log.producers.producer_state import DEFAULT_EXPIRATION_MS
 from pykbroker.testing.world.memory_files import MemoryFiles
 from tests.log.log_makers import NOW_MS, batch_of, memory_disk, open_orders
 
@@ -144,6 +145,24 @@ def test_deleted_batches_are_not_known(files: MemoryFiles) -> None:
     log = restarted(log, files)
     assert again(log, 2) == 2
     assert again(log, 0) == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+
+
+@pytest.mark.parametrize("restarts_first", [True, False])
+def test_what_was_before_the_producer_expired_is_another_sequence(
+    files: MemoryFiles, restarts_first: bool
+) -> None:
+    """It may begin at 0 again in the same epoch; then sequence 4 is not the old one."""
+    log = open_orders(files)
+    for number in range(4):
+        send(log, 2 * number)
+    if restarts_first:
+        log = restarted(log, files)
+    log.expire_producers(NOW_MS + DEFAULT_EXPIRATION_MS)
+    assert send(log, 0).base_offset == 8
+    if not restarts_first:
+        log = restarted(log, files)
+    assert again(log, 4) == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+    assert send(log, 2).base_offset == 10
 
 
 def test_the_log_is_searched_once(files: MemoryFiles, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,6 +62,23 @@ def test_what_a_job_leaves_undone_is_in_the_next_one() -> None:
     assert names | {f"{0:020d}.log"} <= set(synced)
 
 
+def test_indexes_that_a_job_leaves_unsynced_are_in_the_next_one() -> None:
+    """Those of a segment below the recovery point, too, which a roll has written."""
+    files = memory_disk()
+    log = open_orders(files)
+    append(log, b"a")
+    flushed = log.prepare_flush(active_indexes=False)
+    assert flushed is not None
+    flushed.run()
+    log.complete_flush(flushed)
+    log.roll(0)
+    given_up = log.flusher.prepare_closed()
+    assert given_up is not None
+    job = log.prepare_close()
+    assert job is not None
+    assert f"{0:020d}.timeindex" in synced_in(files, log, job.run)
+
+
 def test_a_log_without_changes_closes_with_what_a_job_left_undone() -> None:
     files = memory_disk()
     log = open_orders(files)
