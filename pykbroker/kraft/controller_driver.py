@@ -276,6 +276,8 @@ class ControllerDriver:
             self.deactivate()
 
     def _activate(self, epoch: int) -> None:
+        if self._led_epoch != epoch:
+            return  # a part of a batch may have been committed since: no image to begin with
         raft = self._raft
         assert raft is not None
         _log.info("Becoming the active controller in epoch %d", epoch)

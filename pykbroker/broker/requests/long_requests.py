@@ -23,6 +23,7 @@ from functools import partial
 from pykbroker.broker.handlers import Route
 from pykbroker.deferred import Deferred, Waiters
 from pykbroker.environment import Environment
+from pykbroker.environment.slices import InOneGo
 from pykbroker.errors import KafkaError
 from pykbroker.network.request import Request
 from pykbroker.protocol.headers import encode_response
@@ -47,7 +48,12 @@ class LongRequests:
         self._is_closed = False
 
     def load(self, route: Route) -> Deferred:
-        """Load a route; return a Deferred of None, or of the exception of a failed import."""
+        """Load a route; return a Deferred of None, or of the exception of a failed import.
+
+        While a node stops it loads in place: the quorum is served longer than there are slices.
+        """
+        if self._is_closed:
+            return InOneGo().run(route.api.name, route.load)
         waiting = self._loading.get(route)
         if waiting is not None:
             return waiting.wait()
