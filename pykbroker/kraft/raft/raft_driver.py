@@ -393,7 +393,10 @@ class RaftDriver:
         if self._flushing:
             self._flush_again = True
             return
-        job = self.log.prepare_flush()
+        try:
+            job = self.log.prepare_flush()
+        except LogDirFailure as failure:
+            return self.fail(failure)
         if job is None:
             return
         self._flushing = True
@@ -424,9 +427,7 @@ class RaftDriver:
         self.step(ev.Flushed(job.offset))
 
     def _deliver(self) -> None:
-        """Deliver what is below the high watermark to the listener: the first portion at once, the
-        others in turns of their own.
-        """
+        """Deliver what is committed to the listener: a portion now, others in turns of their own."""
         delivery = self._delivery
         while not delivery.is_due:
             portion = delivery.take(self.raft.high_watermark)

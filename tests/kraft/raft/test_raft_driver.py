@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pykbroker.decision import MetadataRecord
+from pykbroker.environment.files import LogDirFailure
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.metadata_batches import MAX_RECORDS_PER_BATCH
 from pykbroker.kraft.metadata_log import decode_fetched
@@ -90,6 +91,23 @@ def test_a_failed_write_stops_the_node_and_answers_the_caller() -> None:
     reply = world.create("t")
     assert isinstance(reply.value, KafkaError)
     assert len(world.fatal) == 1
+
+
+def test_a_disk_that_fails_before_the_next_fsync_stops_the_node(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = NodeWorld(inline=False).open()
+    failure = LogDirFailure("/disk", "flushing", OSError(28, "full"))
+
+    def fail() -> None:
+        raise failure
+
+    world.create("t")
+    monkeypatch.setattr(world.node.raft.log, "prepare_flush", fail)
+    world.create("u")  # while the first one is synced
+    assert world.fatal == []
+    world.scheduler.run_jobs()
+    assert world.fatal == [failure]
 
 
 def test_after_stop_the_end_of_an_fsync_changes_nothing() -> None:
