@@ -396,7 +396,8 @@ class RaftDriver:
         try:
             job = self.log.prepare_flush()
         except LogDirFailure as failure:
-            return self.fail(failure)
+            self.fail(failure)
+            return
         if job is None:
             return
         self._flushing = True
@@ -427,7 +428,7 @@ class RaftDriver:
         self.step(ev.Flushed(job.offset))
 
     def _deliver(self) -> None:
-        """Deliver what is committed to the listener: a portion now, others in turns of their own."""
+        """Deliver what is committed: one portion now, the others in turns of their own."""
         delivery = self._delivery
         while not delivery.is_due:
             portion = delivery.take(self.raft.high_watermark)
