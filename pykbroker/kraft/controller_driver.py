@@ -136,6 +136,13 @@ class ControllerDriver:
         self._is_deciding = True
         try:
             change()
+        except Exception:
+            raise
+        except BaseException:  # the node stops: its slices ended in the middle of the change
+            self.deactivate()
+            while self._undecided:
+                self._undecided.popleft()[1].resolve(KafkaError(ErrorCode.NOT_CONTROLLER))
+            raise
         finally:
             self._is_deciding = False
             if self._undecided:

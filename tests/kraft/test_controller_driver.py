@@ -14,10 +14,8 @@ from pykbroker.environment.slices import InOneGo, go_on
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft import controller_driver, node_driver
 from pykbroker.kraft.controller import brokers
-from pykbroker.kraft.metadata_log import LogBatch
 from pykbroker.protocol.messages.broker_heartbeat_request import BrokerHeartbeatRequest
 from pykbroker.protocol.messages.no_op_record import NoOpRecord
-from pykbroker.protocol.messages.topic_record import TopicRecord
 from tests.kraft.node_world import NodeWorld
 
 
@@ -386,24 +384,6 @@ def test_a_term_that_is_over_before_it_has_begun(
     world.controller.on_leader(True, 3)
     assert world.controller.is_active == (next_epoch is not None)
     assert len(sliced.jobs) == (1 if next_epoch is None else 2)
-    assert not world.fatal
-
-
-def test_a_term_that_is_over_before_its_first_slice(
-    long_terms: tuple[NodeWorld, Sliced], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The next leader's batch may have been delivered in part: the image cannot be copied then."""
-    world, _ = long_terms
-    slices = Waiting()
-    world.controller._slices = slices
-    world.controller.on_leader(True, 3)
-    assert slices.jobs == ["beginning of a term"]
-    world.controller.on_leader(False, 4)
-    topic = MetadataRecord(TopicRecord(name="d", topic_id=bytes(15) + b"d"), 0)
-    end = world.node.image.offset + 1
-    world.node.on_commit([LogBatch(end, end, 4, 0, 0, [topic], [], is_end=False)])
-    slices.go_on()
-    assert not world.controller.is_active
     assert not world.fatal
 
 
