@@ -308,3 +308,11 @@ def records_of(log: PartitionLog) -> list[Stored]:
             break
         offset = following
     return found
+
+
+def readable_end(log: PartitionLog) -> int:
+    """Return the offset after the last record of a log: a compacted one may end with empty batches,
+    or with none where a truncation took the record that replaced the last.
+    """
+    records = records_of(log)
+    return records[-1].offset + 1 if records else 0

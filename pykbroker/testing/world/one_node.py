@@ -25,7 +25,7 @@ from pykbroker.testing.world.clients.reader import ReaderClient
 from pykbroker.testing.world.faults import Faults
 from pykbroker.testing.world.group_ledger import GroupLedger
 from pykbroker.testing.world.invariants import ImageEveryWhere, MetadataOffsets, PartitionOffsets
-from pykbroker.testing.world.ledger import TopicRules, records_of
+from pykbroker.testing.world.ledger import TopicRules, readable_end, records_of
 from pykbroker.testing.world.mutants.mutant import Mutant, Patch, applied, constant
 from pykbroker.testing.world.node import DATA_DIRECTORY, Node, NodeState
 from pykbroker.testing.world.transactions import (
@@ -257,16 +257,9 @@ class OneNode:
         for reader in self.readers:
             for position in reader.positions:
                 partition = server.replica_manager.find(position.topic.name, position.index)
-                if partition is None or position.offset < self._readable_end(partition.log):
+                if partition is None or position.offset < readable_end(partition.log):
                     return False
         return True
-
-    def _readable_end(self, log: PartitionLog) -> int:
-        """Return the offset after the last record of a log: a compacted one may end with empty
-        batches.
-        """
-        records = records_of(log)
-        return records[-1].offset + 1 if records else 0
 
     # ---------------------------------------------------------------- the logs
 

@@ -16,20 +16,21 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC, TRANSACTION_STATE_TOPIC
+from pykbroker.log.partition.partition_log import PartitionLog
 from pykbroker.protocol.primitives import uuid_to_str
 from pykbroker.testing.world.catalog import Catalog
 from pykbroker.testing.world.clients.administrator import Administrator
 from pykbroker.testing.world.clients.client import Client
 from pykbroker.testing.world.clients.group_member import GroupMember
 from pykbroker.testing.world.clients.producer import ProducerClient
-from pykbroker.testing.world.clients.reader import ReaderClient
+from pykbroker.testing.world.clients.reader import Position, ReaderClient
 from pykbroker.testing.world.clients.reassigner import Reassigner
 from pykbroker.testing.world.cluster_faults import ClusterFaults
 from pykbroker.testing.world.cluster_topics import CLUSTER_PROPERTIES, TWO_IN_SYNC, ClusterSetUp
 from pykbroker.testing.world.election_rules import ElectionRules
 from pykbroker.testing.world.group_ledger import GroupLedger
 from pykbroker.testing.world.invariants import ImageEveryWhere, MetadataOffsets
-from pykbroker.testing.world.ledger import batches_of, records_of
+from pykbroker.testing.world.ledger import batches_of, readable_end, records_of
 from pykbroker.testing.world.node import Node, NodeState
 from pykbroker.testing.world.power_losses import PowerLosses
 from pykbroker.testing.world.quorum_invariants import QuorumRules
@@ -339,14 +340,14 @@ class SeveralBrokers:
         return True
 
     def _readers_are_done(self) -> bool:
-        ends = {
-            key: partition.log.log_end_offset
+        logs = {
+            key: partition.log
             for node in self.brokers
             for key, partition in self._hosted_by(node)
             if partition.is_leader
         }
         return all(
-            position.offset >= ends.get(position.partition, 1 << 62)
+            _is_read(position, logs.get(position.partition))
             for reader in self.readers
             for position in reader.positions
         )
@@ -381,3 +382,11 @@ class SeveralBrokers:
 
 def _end_of(rules: ReplicationRules, topic_id: bytes, index: int) -> Callable[[], int]:
     return lambda: rules.committed_end(topic_id, index)
+
+
+def _is_read(position: Position, log: PartitionLog | None) -> bool:
+    """Whether a reader has reached the end of the leader's log (None: there is no leader)."""
+    if log is None:
+        return False
+    at_end = position.offset >= log.log_end_offset
+    return at_end or (log.config.compact and position.offset >= readable_end(log))
