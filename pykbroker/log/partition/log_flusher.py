@@ -97,7 +97,8 @@ class LogFlusher:
             if active not in changed:
                 changed.append(active)
         is_behind = self._latest_job is not None and not self._latest_job.has_run
-        if not changed and not local.leader_epochs.is_dirty and not is_behind:
+        is_behind = is_behind or local.has_new_names or local.leader_epochs.is_dirty
+        if not changed and not is_behind:
             return None
         return self._job(local.log_end_offset, changed, with_parent=with_parent)
 

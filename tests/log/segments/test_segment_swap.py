@@ -60,6 +60,20 @@ def test_a_flush_that_comes_first_makes_the_names_durable() -> None:
     assert log.directory not in synced
 
 
+def test_a_node_that_stops_makes_the_names_durable() -> None:
+    """It has started the log, appended nothing, and ended the cleaner before its sync."""
+    log = written()
+    log.close()
+    assert log.prepare_close() is None
+    _, segments, groups = cleaned(log)
+    for group in groups:
+        assert replace_segments(log.local, old_of(group, segments), group.new, sync=False)
+    synced: list[str] = []
+    log.files.fail = lambda name, path: synced.append(path) if name == "sync" else None  # type: ignore[attr-defined]
+    log.close()
+    assert log.directory in synced
+
+
 def test_files_and_snapshots_after_a_swap() -> None:
     log = written()
     readers = [segment.file.slice(0, segment.size) for segment in log.segments]
