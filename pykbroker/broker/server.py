@@ -442,7 +442,7 @@ class BrokerServer:
         self.replica_manager.end_turn(self.now_ms())
         self.network.close_clients()
         self.kraft.stop_publishing()
-        closing = closing_in(self.environment, self._disk_threads)
+        closing = closing_in(self.environment, self._disk_threads, lambda: self._in_doubt)
         high_watermarks = self.replica_manager.high_watermarks()
         await self.log_manager.close_logs(self.kraft.broker_epoch, high_watermarks, closing)
 

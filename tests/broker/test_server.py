@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -384,6 +384,24 @@ def test_stopping_in_haste(
 
     run(make_config(tmp_path), scenario)
     assert "without a controlled shutdown: was told not to wait for a controller" in caplog.text
+
+
+def test_a_bug_while_the_logs_are_closed_leaves_no_clean_mark(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The quorum is served meanwhile."""
+
+    async def scenario(server: BrokerServer) -> None:
+        high_watermarks = server.replica_manager.high_watermarks
+
+        def halting() -> Mapping[TopicPartition, int]:
+            asyncio.get_running_loop().call_soon(server.halt, ValueError("a bug"))
+            return high_watermarks()
+
+        monkeypatch.setattr(server.replica_manager, "high_watermarks", halting)
+
+    run(make_config(tmp_path / "d"), scenario)
+    assert not (tmp_path / "d" / ".kafka_cleanshutdown").exists()
 
 
 def test_the_loop_has_turns_while_many_logs_are_closed(

@@ -33,14 +33,18 @@ class Closing(NamedTuple):
 
     `run_jobs` runs jobs that wait for the disk, in any order; its Deferred is resolved when all
     have ended, with None or the first exception. `rest` is called between two logs and returns a
-    Deferred to wait for, or None to continue immediately.
+    Deferred to wait for, or None to continue immediately. If `is_in_doubt` is true after a bug, no
+    directory is marked as clean any more.
     """
 
     run_jobs: Callable[[Sequence[Job]], Deferred]
     rest: Callable[[], Deferred | None]
+    is_in_doubt: Callable[[], bool] = lambda: False
 
 
-def closing_in(environment: Environment, threads: Threads) -> Closing:
+def closing_in(
+    environment: Environment, threads: Threads, is_in_doubt: Callable[[], bool]
+) -> Closing:
     """Return what a node provides: a thread of `threads` waits for many more, and an event loop
     with other work.
     """
@@ -48,6 +52,7 @@ def closing_in(environment: Environment, threads: Threads) -> Closing:
     return Closing(
         lambda jobs: threads.run(partial(run_parallel, jobs, FLUSH_THREADS)),
         rest_in_turns(environment),
+        is_in_doubt,
     )
 
 
@@ -61,6 +66,8 @@ async def close_directory(
     """Flush and close the logs of a directory, then call `checkpoints`, then mark it as clean."""
     await _close_logs(directory, logs, closing)
     await closing.run_jobs([partial(checkpoint, directory) for checkpoint in checkpoints])
+    if closing.is_in_doubt():
+        return
     await closing.run_jobs([partial(directory.write_clean_shutdown, broker_epoch)])
 
 
