@@ -86,6 +86,8 @@ class PartitionLedger:
     """DeleteRecords may have deleted everything before this offset."""
     end: int = 0
     """Behind the highest offset that is known."""
+    lost_keys: set[bytes | None] = field(default_factory=set)
+    """Of records that power failures may have taken after compaction had deleted earlier ones."""
     must_survive: int | None = None
     """Set when the process has ended: what is before it is still there at the next start."""
     is_gone: bool = False
@@ -162,6 +164,7 @@ class PartitionLedger:
         for at in [each for each in self.at if each >= offset]:
             self.attempts[self.at.pop(at)].offset = None
             self.lost_by_power += 1
+        self.lost_keys |= {each.key for each in self.attempts.values() if each.offset is None}
         self.end = max(self.at, default=-1) + 1
 
     def settle(self, records: list[Stored], log_start: int, log_end: int) -> None:
@@ -212,6 +215,7 @@ class PartitionLedger:
             if self.rules.is_compacted and (
                 attempt.value is None
                 or latest_of_key.get(attempt.key, -1) > offset
+                or attempt.key in self.lost_keys
                 or self._later_tombstone(attempt.key, offset)
             ):
                 continue

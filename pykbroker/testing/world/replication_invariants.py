@@ -108,6 +108,16 @@ class ReplicationRules:
         for place, compared in self._compared.items():
             if place[2] == key:
                 self._compared[place] = min(compared, offset)
+        for place in [each for each in self._views if each[2] == key]:
+            del self._views[place]  # a leader that still has it says again that it is committed
+
+    def process_ended(self, node: Node) -> None:
+        """Record what leaders committed in the event in which their process ended."""
+        manager = getattr(node.server, "replica_manager", None)
+        if manager is not None and node.state is not NodeState.STARTING:
+            for partition in manager.partitions():
+                key = (partition.topic_id, partition.index)
+                self._take_last_word((node.node_id, node.starts, key), partition)
 
     def _log_of(self, key: PartitionKey) -> CommittedLog:
         found = self._committed.get(key)

@@ -275,6 +275,7 @@ class SeveralBrokers:
             kraft = getattr(node.server, "kraft", None)
             if kraft is not None:
                 self.elections.crashed(node.node_id, kraft.broker.broker_epoch)
+        self.rules.process_ended(node)
         losses = self.power.process_ended(node, is_power=is_power)
         if self.transactions is not None:
             self.transactions.process_ended(node, is_power=is_power)
