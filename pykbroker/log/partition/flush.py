@@ -21,6 +21,7 @@ class FlushJob:
     """One flush. `run` blocks and raises OSError; call `LogFlusher.complete` after it."""
 
     __slots__ = (
+        "_before",
         "_directories",
         "_epochs",
         "_epochs_path",
@@ -54,6 +55,7 @@ class FlushJob:
         """
         if before is not None and before.has_run:
             before = None
+        self._before = before
         self.has_run: bool = False
         self.is_new: bool = is_new or (before is not None and before.is_new)
         self._local = local
@@ -96,11 +98,20 @@ class FlushJob:
             skip_missing(self._files.sync_file, path)
         if self._epochs is not None:
             skip_missing(self._write_epochs, self._epochs)
+            self._outdate_earlier()
         for directory in self._directories:
             skip_missing(self._files.sync_dir, directory)
+        self._before = None
         self._syncs = []
         self.segments = ()
         self.has_run = True
+
+    def _outdate_earlier(self) -> None:
+        """Keep earlier jobs that still wait for a thread from writing older epochs."""
+        earlier = self._before
+        while earlier is not None:
+            earlier._epochs = None
+            earlier = earlier._before
 
     def _write_epochs(self, content: bytes) -> None:
         """Like Files.replace_file, but the directory is synced only once for everything."""

@@ -79,6 +79,22 @@ def test_indexes_that_a_job_leaves_unsynced_are_in_the_next_one() -> None:
     assert f"{0:020d}.timeindex" in synced_in(files, log, job.run)
 
 
+def test_a_job_that_is_late_does_not_bring_old_epochs_back() -> None:
+    """It waits for a thread while the loop flushes (flush.messages)."""
+    files = memory_disk()
+    log = open_orders(files)
+    append(log, b"a", epoch=1)
+    log.roll(0)
+    late = log.flusher.prepare_closed()
+    assert late is not None
+    append(log, b"b", epoch=2)
+    log.flush()
+    late.run()
+    log.close()
+    again = open_orders(files, recovery_point=2)
+    assert again.leader_epochs.epochs.entries == [(1, 0), (2, 1)]
+
+
 def test_a_log_without_changes_closes_with_what_a_job_left_undone() -> None:
     files = memory_disk()
     log = open_orders(files)
