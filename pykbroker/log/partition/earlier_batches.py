@@ -5,9 +5,9 @@ an earlier one is refused as out of order, as Kafka does, clients begin a new ep
 second time.
 
 In: a producer's state and its log. Out: the state with up to five batches.
-Invariants: no more than MOST_HEADERS headers are read, because this happens on the event loop. The
-batches are one sequence without a gap: what is before a gap may be from an earlier life of the
-producer, which an expired one may begin anew in the same epoch.
+Invariants: no more than MOST_HEADERS headers and MOST_BYTES of the log are looked at, because this
+happens on the event loop. The batches are one sequence without a gap: what is before a gap may be
+from an earlier life of the producer, which an expired one may begin anew in the same epoch.
 """
 
 from __future__ import annotations
@@ -21,9 +21,15 @@ from pykbroker.log.producers.producer_entry import (
     BatchMetadata,
     ProducerStateEntry,
 )
-from pykbroker.protocol.record_batch import CONTROL_BIT, BatchHeader, increment_sequence
+from pykbroker.protocol.record_batch import (
+    CONTROL_BIT,
+    LOG_OVERHEAD,
+    BatchHeader,
+    increment_sequence,
+)
 
 MOST_HEADERS = 5_000
+MOST_BYTES = 16 << 20
 FIRST_WINDOW = 500
 """In offsets; each earlier window is four times as long."""
 
@@ -36,14 +42,17 @@ def with_earlier_batches(local: LocalLog, entry: ProducerStateEntry) -> Producer
     batches = entry.batches
     end = batches[0].first_offset
     window = FIRST_WINDOW
-    headers_left = MOST_HEADERS
+    headers_left, bytes_left = MOST_HEADERS, MOST_BYTES
     with contextlib.suppress(KafkaError):
         while end > local.log_start_offset and len(batches) < KNOWN_BATCHES:
             start = max(local.log_start_offset, end - window)
-            headers = local.guarded("reading", _headers, local, start, end, headers_left)
+            headers = local.guarded(
+                "reading", _headers, local, start, end, headers_left, bytes_left
+            )
             headers_left -= len(headers)
-            if headers_left <= 0:
-                break
+            bytes_left -= _size_of(headers)
+            if headers_left <= 0 or bytes_left <= 0:
+                break  # what is between these batches and the known ones was not looked at
             found, is_whole = _batches_of(entry, headers, batches[0].first_sequence)
             batches = [*found, *batches][-KNOWN_BATCHES:]
             if not is_whole:
@@ -60,18 +69,28 @@ def with_earlier_batches(local: LocalLog, entry: ProducerStateEntry) -> Producer
     )
 
 
-def _headers(local: LocalLog, start: int, end: int, most: int) -> list[BatchHeader]:
-    """Return the headers of the batches that have offsets of [start, end), up to `most`."""
+def _headers(
+    local: LocalLog, start: int, end: int, most: int, most_bytes: int
+) -> list[BatchHeader]:
+    """Return the headers of the batches that have offsets of [start, end), up to `most`, or up to
+    the batch with which `most_bytes` are reached.
+    """
     headers: list[BatchHeader] = []
+    size = 0
     for segment in local.segments.within(start, end):
         position = segment.translate(start)
         if position is None:
             continue
         for _, header in segment.headers_from(position):
-            if header.base_offset >= end or len(headers) == most:
+            if header.base_offset >= end or len(headers) == most or size >= most_bytes:
                 return headers
             headers.append(header)
+            size += LOG_OVERHEAD + header.batch_length
     return headers
+
+
+def _size_of(headers: list[BatchHeader]) -> int:
+    return sum(LOG_OVERHEAD + header.batch_length for header in headers)
 
 
 def _batches_of(

@@ -137,6 +137,20 @@ def test_no_more_headers_than_allowed(files: MemoryFiles, monkeypatch: pytest.Mo
     assert again(log, 0) == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
 
 
+def test_no_more_bytes_than_allowed(files: MemoryFiles, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = open_orders(files)
+    send(log, 0)
+    send(log, 2)
+    send(log, 0, count=200, producer=OTHER)
+    send(log, 4)
+    log = restarted(log, files)
+    monkeypatch.setattr(earlier_batches, "MOST_BYTES", 1_000)
+    assert again(log, 2) == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+    log = restarted(log, files)
+    monkeypatch.setattr(earlier_batches, "MOST_BYTES", 100_000)
+    assert again(log, 2) == 2
+
+
 def test_deleted_batches_are_not_known(files: MemoryFiles) -> None:
     log = open_orders(files)
     for number in range(3):
