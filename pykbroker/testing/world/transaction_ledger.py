@@ -239,6 +239,11 @@ class TransactionLedger:
         """Return whether a power failure has ever taken the coordinator's state of it."""
         return transactional_id in self._forgotten_up_to
 
+    def is_given_again(self, instance: ProducerInstance) -> bool:
+        """Return whether a power failure took the epoch, so that partitions may have more of it."""
+        forgotten = self._forgotten_up_to.get(instance.transactional_id)
+        return forgotten is not None and instance.order <= forgotten
+
     def is_replaced(self, instance: ProducerInstance) -> bool:
         """Return whether its transactional id has a later epoch, so that it must be fenced."""
         latest = self._latest.get(instance.transactional_id, instance.order)
@@ -454,9 +459,12 @@ class TransactionLedger:
             if instance.transactional_id in forgotten:
                 instance.is_excused = True
         for transactional_id in forgotten:
-            latest = self._latest.pop(transactional_id, None)
-            if latest is not None:
-                self._forgotten_up_to[transactional_id] = latest
+            self._latest.pop(transactional_id, None)
+            orders = [  # EndTxn gives epochs, too
+                each.order for each in self.instances if each.transactional_id == transactional_id
+            ]
+            if orders:
+                self._forgotten_up_to[transactional_id] = max(orders)
         self._given = {
             order: owner for order, owner in self._given.items() if owner[0] not in forgotten
         }

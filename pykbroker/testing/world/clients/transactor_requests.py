@@ -146,7 +146,9 @@ class TransactorRequests(TransactionalClient):
             raise Fenced(f"{what}: {ErrorCode(code).name}")
         # From transaction.version 2 on the epoch before the present one may repeat its EndTxn.
         is_late_end = what == "EndTxn" and code == ErrorCode.INVALID_TXN_STATE and is_explained
-        is_excused = transaction is not None and transaction.is_excused
+        is_excused = transaction is not None and (
+            transaction.is_excused or self.ledger.is_given_again(transaction.instance)
+        )
         if is_late_end or (code in ABORTABLE and is_excused):
             raise MustAbort(f"{what}: {ErrorCode(code).name}")
         raise self.violated(f"{what} of {transaction} is refused: {ErrorCode(code).name}")
