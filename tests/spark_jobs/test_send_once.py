@@ -45,5 +45,5 @@ def test_whatever_spark_does_nothing_is_sent_again(monkeypatch: pytest.MonkeyPat
     """An executor that is lost is no failure of its tasks: they run again all the same."""
     again = MagicMock(attemptNumber=lambda: 1, partitionId=lambda: 7)
     monkeypatch.setattr(TaskContext, "get", lambda: again)
-    with pytest.raises(SenderFault, match="task 7 once more"):
+    with pytest.raises(SenderFault, match="task 7 again"):
         clients.sender("127.0.0.1:1", {}, client)

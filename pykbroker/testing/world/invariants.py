@@ -6,9 +6,10 @@ what clients see are in the ledgers and the catalog.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC
 from pykbroker.testing.world.node import Node, NodeState
 from pykbroker.testing.world.world import Violation, World
 
@@ -123,3 +124,29 @@ class ImageEveryWhere:
                 raise Violation(
                     f"{node.name}: hosts {sorted(hosted ^ wanted)} differently from its image"
                 )
+
+
+class CoordinatorTerms:
+    """Says when a partition of `__consumer_offsets` gets another leader epoch: what a coordinator
+    had only in memory is forgotten then, even by the same node.
+    """
+
+    def __init__(self, nodes: Sequence[Node], on_change: Callable[[], None]) -> None:
+        self._nodes = list(nodes)
+        self._on_change = on_change
+        self._epochs: dict[int, int] = {}
+        self._offset = -1
+
+    def check(self, world: World) -> None:
+        """See `Invariant`."""
+        for _, server in just_ran(world, self._nodes):
+            image = server.image
+            if image.offset <= self._offset:
+                continue
+            self._offset = image.offset
+            topic = image.topic(GROUP_METADATA_TOPIC)
+            epochs = {} if topic is None else topic.partitions
+            latest = {index: partition.leader_epoch for index, partition in epochs.items()}
+            if any(self._epochs.get(index, epoch) != epoch for index, epoch in latest.items()):
+                self._on_change()
+            self._epochs = latest

@@ -24,7 +24,12 @@ from pykbroker.testing.world.clients.producer import ProducerClient
 from pykbroker.testing.world.clients.reader import ReaderClient
 from pykbroker.testing.world.faults import Faults
 from pykbroker.testing.world.group_ledger import GroupLedger
-from pykbroker.testing.world.invariants import ImageEveryWhere, MetadataOffsets, PartitionOffsets
+from pykbroker.testing.world.invariants import (
+    CoordinatorTerms,
+    ImageEveryWhere,
+    MetadataOffsets,
+    PartitionOffsets,
+)
 from pykbroker.testing.world.ledger import TopicRules, readable_end, records_of
 from pykbroker.testing.world.mutants.mutant import Mutant, Patch, applied, constant
 from pykbroker.testing.world.node import DATA_DIRECTORY, Node, NodeState
@@ -136,6 +141,7 @@ class OneNode:
             PartitionOffsets(nodes),
             MetadataOffsets(nodes),
             ImageEveryWhere(nodes),
+            CoordinatorTerms(nodes, self.group.process_ended),
         ]
 
     # ---------------------------------------------------------------- the phases

@@ -29,7 +29,11 @@ from pykbroker.testing.world.cluster_faults import ClusterFaults
 from pykbroker.testing.world.cluster_topics import CLUSTER_PROPERTIES, TWO_IN_SYNC, ClusterSetUp
 from pykbroker.testing.world.election_rules import ElectionRules
 from pykbroker.testing.world.group_ledger import GroupLedger
-from pykbroker.testing.world.invariants import ImageEveryWhere, MetadataOffsets
+from pykbroker.testing.world.invariants import (
+    CoordinatorTerms,
+    ImageEveryWhere,
+    MetadataOffsets,
+)
 from pykbroker.testing.world.ledger import batches_of, readable_end, records_of
 from pykbroker.testing.world.node import Node, NodeState
 from pykbroker.testing.world.power_losses import PowerLosses
@@ -84,6 +88,7 @@ class SeveralBrokers:
             self.quorum,
             MetadataOffsets(self.nodes),
             ImageEveryWhere(self.brokers),
+            CoordinatorTerms(self.brokers, self.group.process_ended),
             self.rules,
         ]
         self.bootstrap = [node.peer for node in self.brokers]
