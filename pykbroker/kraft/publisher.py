@@ -126,8 +126,8 @@ class MetadataLoader:
     def on_commit(
         self, batches: Sequence[LogBatch], published: Callable[[], None] | None = None
     ) -> None:
-        """Replay committed batches, then publish once for all of them, then call `published`; if
-        the last batch goes on, both happen with its end.
+        """Replay committed batches, then publish once for all of them, then call `published`. If
+        the last batch is delivered in part, publish and call once the rest of it has come.
         """
         replay = self._replay
         for batch in batches:

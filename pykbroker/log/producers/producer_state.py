@@ -105,7 +105,7 @@ class ProducerStateManager:
         self.producer_id_expiration_ms = producer_id_expiration_ms
         self.producers: dict[int, ProducerStateEntry] = {}
         self.restored: set[int] = set()
-        """Producers of which a snapshot told the last batch only."""
+        """Producers whose state is from a snapshot, which holds only their last batch."""
         self.verifications = Verifications()
         self.map_end_offset = 0
         self.last_snapshot_offset = 0
@@ -129,8 +129,8 @@ class ProducerStateManager:
         return None
 
     def take_restored(self, header: BatchHeader) -> ProducerStateEntry | None:
-        """Return the state of the batch's producer if the batch may repeat one that the state
-        lacks, because a snapshot told the last one only. That is then no longer said of it.
+        """Return the state of the batch's producer if the batch may repeat one that only the log
+        still has. Each producer is returned once: it is removed from `restored`.
         """
         entry = self.producers.get(header.producer_id)
         if (
