@@ -154,7 +154,7 @@ class AppendQueue:
             segment.append(self._parts, batches)
             for update in self._updates:
                 if update.completed is not None and update.completed.is_aborted:
-                    segment.txn_index.append_aborted(update.completed)
+                    local.has_new_names |= segment.txn_index.append_aborted(update.completed)
         except LogDirFailure:
             self._take_back()
             raise

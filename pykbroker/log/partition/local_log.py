@@ -98,7 +98,7 @@ class LocalLog:
         """The time of the last append, or of the opening: the log has no clock."""
         self.is_offline = False
         self.has_new_names = False
-        """Segments were renamed or deleted, and the next flush has to sync the directory."""
+        """Files were created, renamed or deleted, and the next flush has to sync the directory."""
         self.may_have_holes = False
         """Recovered after an unclean stop, and neither compared with a leader nor leading since."""
         self.truncations = 0

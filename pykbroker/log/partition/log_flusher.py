@@ -1,6 +1,6 @@
 """The durable part of a log: the recovery point, and the flushes that move it.
 
-State: the recovery point, and the closed segments that have not been synced since.
+State: the recovery point, and the closed or recovered segments that have not been synced since.
 In:    offsets to flush to, closed segments, completed jobs. Out: FlushJobs.
 Invariants: everything below the recovery point survives a power failure; it never passes the log
        end; a job that ran while the log was truncated moves nothing.
@@ -9,6 +9,7 @@ Source: Kafka's UnifiedLog.flush, LocalLog.markFlushed.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from pykbroker.log.partition.flush import FlushJob
@@ -37,7 +38,7 @@ class LogFlusher:
         self.recovery_point = recovery_point
         self.last_flush_ms = local.now_ms
         self._closed_unsynced: tuple[Segment, ...] = ()
-        """Rolled since the last flush: closing them wrote to their indexes."""
+        """Rolled or recovered since the last flush: this wrote to their indexes."""
         self._latest_job: FlushJob | None = None
         self._is_directory_durable = is_directory_durable
         """False: the directory is new, the next flush syncs its name and partition.metadata."""
@@ -59,6 +60,12 @@ class LogFlusher:
         """Record that the active segment was closed; the housekeeping driver will flush it."""
         self._closed_unsynced += (closed,)
         self._local.chores.rolled(self)
+
+    def note_recovered(self, segments: Iterable[Segment]) -> None:
+        """Record that the indexes of segments were rebuilt, even if they end below the recovery
+        point; the next flush includes them.
+        """
+        self._closed_unsynced += tuple(segments)
 
     def end_at(self, offset: int) -> None:
         """Lower the recovery point after the log was truncated at `offset`."""

@@ -455,7 +455,7 @@ class PartitionLog:
         self.write_pending()
         with self.local.guard("closing"):
             self.producers.map_end_offset = self.log_end_offset
-            self.snapshots.take()
+            self.local.has_new_names |= self.snapshots.take()
             return self.flusher.prepare_close(with_parent=with_parent)
 
     def finish_close(self, job: FlushJob | None) -> None:

@@ -74,15 +74,19 @@ class ProducerSnapshots:
     def move_to(self, directory: str) -> None:
         self.directory = directory
 
-    def take(self, sync: bool = False) -> None:
-        """Write a snapshot at map_end_offset, unless the newest one is already there."""
+    def take(self, sync: bool = False) -> bool:
+        """Write a snapshot at map_end_offset, unless the newest one is already there; return True
+        if a file was written. Its name is durable when the caller has synced the directory.
+        """
         manager = self.manager
         offset = manager.map_end_offset
-        if offset > manager.last_snapshot_offset:
-            self.files.write_file(self.path_of(offset), manager.snapshot_bytes(), sync=sync)
-            manager.last_snapshot_offset = offset
-            if offset not in self.offsets:
-                insort(self.offsets, offset)
+        if offset <= manager.last_snapshot_offset:
+            return False
+        self.files.write_file(self.path_of(offset), manager.snapshot_bytes(), sync=sync)
+        manager.last_snapshot_offset = offset
+        if offset not in self.offsets:
+            insort(self.offsets, offset)
+        return True
 
     def remove(self, offset: int) -> str | None:
         """Forget a snapshot and return its path; the caller renames or deletes the file."""

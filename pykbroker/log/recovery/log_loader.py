@@ -86,6 +86,10 @@ class LogLoader:
         self.segments = SegmentList()
         self.deleted: set[int] = set()
         """Segments that a crash kept from being deleted as a whole."""
+        self.recovered: list[Segment] = []
+        """Segments whose indexes were rebuilt, and that the next flush has to sync."""
+        self.has_new_names = False
+        """Files were created, and the next flush has to sync the directory."""
 
     def load(self) -> int:
         """Load the directory and return the log end offset; the other results are attributes."""
@@ -96,6 +100,7 @@ class LogLoader:
         self.epochs.truncate_from_end(end_offset)
         self.epochs.truncate_from_start(self.log_start_offset)
         self.snapshots.remove_stray(self.segments.base_offsets)
+        found = set(self.snapshots.offsets)
         rebuild_producer_state(
             self.snapshots,
             self.segments,
@@ -103,6 +108,7 @@ class LogLoader:
             end_offset,
             self.is_clean,
         )
+        self.has_new_names |= not found.issuperset(self.snapshots.offsets)
         return end_offset
 
     # -- leftovers ------------------------------------------------------------------------------
@@ -191,6 +197,7 @@ class LogLoader:
                     _log.warning("%s: %s; rebuilding its indexes", segment.file.path, fault)
                     self.recover(segment, cuts=False)
                     segment.sync()  # it is below the recovery point, so no flush includes it
+                    self.files.sync_dir(self.directory)
                 self.segments.add(segment)
         self.require_no_overflow()
         if len(self.segments):
@@ -284,6 +291,8 @@ class LogLoader:
         cut = recover_segment(segment, snapshots, self.epochs, limit, cuts=cuts)
         # The next segment starts from here instead of scanning this one again.
         snapshots.take()
+        self.recovered.append(segment)
+        self.has_new_names = True
         return cut
 
     def recover_unflushed(self) -> None:

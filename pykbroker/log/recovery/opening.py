@@ -80,6 +80,8 @@ def open_log(
         jitter=jitter,
     )
     log.local.may_have_holes = not is_clean
+    log.local.has_new_names = loader.has_new_names
+    log.flusher.note_recovered(loader.recovered)
     return log
 
 

@@ -271,9 +271,12 @@ class TxnIndexFile(IndexFile[TransactionIndex]):
     def is_empty(self) -> bool:
         return not self.index.size_bytes
 
-    def append_aborted(self, completed: CompletedTxn) -> None:
+    def append_aborted(self, completed: CompletedTxn) -> bool:
+        """Add a transaction; return True if it is the first, which creates the file."""
+        is_first = self.is_empty
         self._unwritten += self.index.append(_entry_of(completed))
         self.write_back()
+        return is_first
 
     def rewrite(self, aborted: Iterable[CompletedTxn]) -> None:
         """Make these the only entries, whatever the file holds.

@@ -5,11 +5,15 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
+import pytest
+
 from pykbroker.config import TopicConfig
+from pykbroker.log.partition.append_outcome import AppendOrigin
 from pykbroker.log.partition.partition_log import PartitionLog
+from pykbroker.protocol.control_records import ABORT, EndTxnMarker, build_marker_batch
 from pykbroker.testing.world.memory_files import MemoryFiles
 from tests.log.directories.test_log_manager import ORDERS, TOPIC_ID, loaded
-from tests.log.log_makers import DIRECTORY, append, memory_disk, open_orders
+from tests.log.log_makers import DIRECTORY, NOW_MS, append, batch_of, memory_disk, open_orders
 
 
 def synced_by(files: MemoryFiles, log: PartitionLog) -> list[str]:
@@ -157,6 +161,64 @@ def test_what_was_flushed_survives_any_crash() -> None:
         again = open_orders(files, is_clean=False, recovery_point=5)
         assert again.log_end_offset >= 5
         assert again.leader_epochs.epochs.entries[:3] == [(0, 0), (1, 2), (2, 4)]
+
+
+def append_aborted(log: PartitionLog, number: int) -> None:
+    """Append the transaction `number` of producer 7: one record and its marker."""
+    batch = batch_of(b"x", producer=(7, 0, number), is_transactional=True)
+    assert log.append_as_leader(batch, 0, NOW_MS).error == 0
+    log.write_pending()
+    marker = build_marker_batch(
+        EndTxnMarker(ABORT, 0), producer_id=7, producer_epoch=0, timestamp_ms=NOW_MS
+    )
+    assert log.append_as_leader(marker, 0, NOW_MS, AppendOrigin.COORDINATOR).error == 0
+    log.write_pending()
+
+
+def test_the_name_of_a_transaction_index_is_synced_once() -> None:
+    files = memory_disk()
+    log = open_orders(files)
+    append(log, b"a")
+    log.flush()
+    append_aborted(log, 0)
+    assert {"/d/orders-3", f"{0:020d}.txnindex"} <= set(synced_by(files, log))
+    append_aborted(log, 1)
+    assert "/d/orders-3" not in synced_by(files, log)
+
+
+@pytest.mark.parametrize("flush_messages", ["1", "1000"])
+def test_aborted_transactions_survive_a_stop_and_a_power_failure(
+    flush_messages: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A log that was closed cleanly is not scanned: readers would see the aborted records."""
+    for seed in range(10):
+        files = memory_disk()
+        log = open_orders(files, flush_messages=flush_messages)
+        append(log, b"a")
+        log.flush()
+        append_aborted(log, 0)
+        log.close()
+        files.crash(random.Random(seed), reorder=True)
+        again = open_orders(files, recovery_point=3)
+        assert again.aborted_transactions(0, 3) == [(7, 1)]
+    assert not caplog.text, "a snapshot is missing"
+
+
+def test_a_recovered_transaction_index_survives_a_stop_and_a_power_failure(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    for seed in range(10):
+        files = memory_disk()
+        log = open_orders(files)
+        append_aborted(log, 0)
+        log.flush()
+        files.unlink(log.active.txn_index.path)
+        files.sync_dir(DIRECTORY)
+        open_orders(files, is_clean=False, recovery_point=2).close()
+        files.crash(random.Random(seed), reorder=True)
+        again = open_orders(files, recovery_point=2)
+        assert again.aborted_transactions(0, 2) == [(7, 0)]
+    assert not caplog.text, "a snapshot is missing"
 
 
 def test_files_that_went_away_meanwhile_are_skipped() -> None:
