@@ -21,6 +21,8 @@ STOP_TIMEOUT_S: Final = 60.0
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 # Of a node that was told to stop: also when it was not far enough to catch the signal.
 _STOPPED: Final = (0, -signal.SIGTERM, -signal.SIGINT)
+# What a node logs last when one of its ports is in use, or not for this user.
+_NOT_BOUND: Final = "Socket server failed to bind to"
 
 
 class ClusterNodes:
@@ -81,7 +83,9 @@ class ClusterNodes:
                     failed.append(node)
         for node in failed:
             if not self._signalled.done():
-                self._report(f"node {node.id} did not start: it {node.ending()}")
+                ending = node.ending()
+                advice = ". Choose other ports with --base-port" if _NOT_BOUND in ending else ""
+                self._report(f"node {node.id} did not start: it {ending.rstrip('.')}{advice}")
         return ready.done() and not failed and not self._signalled.done()
 
     async def _watch(self) -> None:

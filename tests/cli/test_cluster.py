@@ -4,6 +4,7 @@ import os
 import re
 import select
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -21,6 +22,7 @@ from tests.cli.conftest import Run
 from tests.harness.waiting import wait_for
 
 READY_SECONDS = 120
+LISTENERS = "PLAINTEXT://127.0.0.1:0,CONTROLLER://127.0.0.1:%d"
 
 
 @contextmanager
@@ -109,6 +111,19 @@ def test_a_node_that_refuses_its_configuration(tmp_path: Path) -> None:
             process.stderr.read(),
         )
     assert pids(tmp_path) == []
+
+
+def test_a_port_in_use(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with running(tmp_path, "--nodes", "1", "--override", f"listeners={LISTENERS % port}") as it:
+            assert it.wait(120) == 1
+            assert it.stderr is not None
+            assert it.stderr.read() == (
+                "pykbroker cluster: node 1 did not start: it ended with exit code 1: pykbroker "
+                f"start: Socket server failed to bind to 127.0.0.1:{port}: Address already in "
+                "use. Choose other ports with --base-port\n"
+            )
 
 
 def test_cluster_id_and_unregister(run: Run, cluster: Cluster) -> None:
