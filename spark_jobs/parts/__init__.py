@@ -5,6 +5,7 @@ session          the Spark session: started, made quiet, given the code, stopped
 reading          from arguments to DataFrames of the data source
 results          tables and `summary.json` on disk
 console          the same on a terminal
+labels           its words for keys and columns
 wording          singular and plural
 pictures         drawings with matplotlib
 progress         what a job is doing, on standard error

@@ -2,9 +2,10 @@
 
 Where a table has too many rows, each topic has its first ones shown.
 
-Files keep numbers; here names ending in `_ms` are times (or durations, where they are small), and
-so are `began` and `ended` (seconds); those ending in `_share` are percentages; numbers of the
-summary have separators. Only the last column, in which texts stand that one copies, may be wide.
+Files keep numbers under stable names; here names are words (labels.py). Those ending in `_ms` are
+times (or durations, where they are small), and so are `began` and `ended` (seconds); those ending
+in `_share` are percentages; numbers of the summary have separators. A column that repeats one in
+`_ms` as a timestamp is left out. Only the last column, which has texts to copy, may be wide.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from spark_jobs.parts import pictures
+from spark_jobs.parts.labels import label
 from spark_jobs.parts.results import Outcome, text_of
 
 _SHOWN_ROWS: Final = 20
@@ -31,7 +33,7 @@ def as_text(outcome: Outcome) -> str:
     parts = []
     for table in list(outcome.tables.values())[:1]:
         parts.append(_aligned(table))
-    parts += [f"{name}: {_summed(name, value)}" for name, value in outcome.summary.items()]
+    parts += [f"{label(name)}: {_summed(name, value)}" for name, value in outcome.summary.items()]
     return "\n".join(part for part in [*parts, *outcome.notes] if part)
 
 
@@ -45,9 +47,11 @@ def _aligned(table: pa.Table) -> str:
     if not table.num_rows:
         return ""
     shown, which = _some_rows(table)
-    rows = [table.column_names]
+    names = set(table.column_names)
+    shown = shown.select([name for name in shown.column_names if f"{name}_ms" not in names])
+    rows = [list(map(label, shown.column_names))]
     rows += [_cells(row) for row in shown.to_pylist()]
-    widths = [max(len(row[at]) for row in rows) for at in range(table.num_columns)]
+    widths = [max(len(row[at]) for row in rows) for at in range(shown.num_columns)]
     lines = [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
@@ -86,11 +90,13 @@ def _cells(row: Mapping[str, Any]) -> list[str]:
 def _shown(name: str, value: Any) -> str:
     if value is None:
         return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, bytes):
         return text_of(value)
     if isinstance(value, datetime.datetime):
         return value.strftime("%Y-%m-%d %H:%M:%S")
-    if isinstance(value, int | float) and not isinstance(value, bool):
+    if isinstance(value, int | float):
         if name in _MOMENTS:
             return _time(value * 1000)
         if name.endswith("_share") or name == "share":

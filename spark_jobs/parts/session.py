@@ -20,6 +20,7 @@ from typing import Any, Final
 from py4j.protocol import Py4JJavaError
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
+from pyspark.find_spark_home import _find_spark_home
 
 from pykbroker.offline import OfflineError
 from pykbroker.spark import register, tuned_builder
@@ -31,6 +32,9 @@ _TELL_FAULTS: Final = (
 )
 _MOST_SECONDS_TO_STOP: Final = 30.0
 _LOG_LEVEL: Final = "spark.log.level"
+#: Where Spark's launcher looks for log4j2.properties and defaults; otherwise in SPARK_HOME/conf.
+_CONF_DIR: Final = "SPARK_CONF_DIR"
+_QUIET_CONF: Final = Path(__file__).resolve().parents[2] / "config" / "spark"
 _SHUFFLE_PARTITIONS: Final = "spark.sql.shuffle.partitions"
 
 
@@ -41,6 +45,8 @@ def start(name: str, master: str | None, conf: Mapping[str, str]) -> Any:
         master = "local[*]"
     if master is not None and _is_local(master):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # no other machine takes part
+    if not is_submitted:
+        _launch_quietly(_find_spark_home())
     builder = tuned_builder(f"pykbroker {name}", master)
     for key, value in conf.items():
         builder = builder.config(key, value)
@@ -58,6 +64,14 @@ def start(name: str, master: str | None, conf: Mapping[str, str]) -> Any:
 
 def _is_local(master: str) -> bool:
     return master.partition("[")[0] == "local"
+
+
+def _launch_quietly(spark_home: str) -> None:
+    """Give the JVM, which logs before it has a session, our log4j2 file. It takes the place of a
+    configuration directory, so it is for a Spark that has none."""
+    has_conf = _CONF_DIR in os.environ or os.path.isdir(os.path.join(spark_home, "conf"))
+    if not has_conf and _QUIET_CONF.is_dir():
+        os.environ[_CONF_DIR] = str(_QUIET_CONF)
 
 
 def _session(builder: Any) -> Any:

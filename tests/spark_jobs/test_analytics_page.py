@@ -89,7 +89,7 @@ def test_example(spark: Any, ours: FlightLogs, live_broker: Broker, tmp_path: Pa
 
 def test_the_command_in_the_readme():
     text = README.read_text("utf-8")
-    (command,) = re.findall(r"^(?:\S+/)?spark-submit (.*)$", text, re.MULTILINE)
+    (command,) = re.findall(r"^python (spark_jobs/.*)$", text, re.MULTILINE)
     job, words = job_and_words(f"spark-submit {command}")
     parsed = job.parse(words)
     assert (parsed.every, parsed.path, parsed.topics) == (1000, "pykbroker-data", "greetings")

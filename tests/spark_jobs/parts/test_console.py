@@ -47,22 +47,34 @@ def test_the_last_column_is_whole():
 
 
 @pytest.mark.parametrize(
-    "name,value,text",
+    "name,value,line",
     [
-        ("first_timestamp_ms", 1_357_034_400_123, "2013-01-01 10:00:00.123"),
-        ("began", 1_357_034_400.5, "2013-01-01 10:00:00.500"),
-        ("late_p50_ms", 16_344_000_000, "189 days"),
-        ("every_ms", 1000, "1 s"),
-        ("timestamp_ms", 10**17, "100000000000000000"),
-        ("records", 336_776, "336,776"),
-        ("records_per_second", 10_885.416, "10,885.416"),
-        ("is_limited", True, "True"),
-        ("hottest", b"N14228", "N14228"),
-        ("oldest", None, "-"),
+        ("first_timestamp_ms", 1_357_034_400_123, "first timestamp (UTC): 2013-01-01 10:00:00.123"),
+        ("began", 1_357_034_400.5, "began (UTC): 2013-01-01 10:00:00.500"),
+        ("late_p50_ms", 16_344_000_000, "p50 lateness: 189 days"),
+        ("every_ms", 1000, "width of a bucket: 1 s"),
+        ("timestamp_ms", 10**17, "timestamp (UTC): 100000000000000000"),
+        ("records", 336_776, "records: 336,776"),
+        ("peak_records_per_second", 10_885.416, "peak records per second: 10,885.416"),
+        ("saved_share", 0.25, "saved: 25.00%"),
+        ("is_sound", True, "sound: yes"),
+        ("is_limited", False, "stopped at --limit: no"),
+        ("hottest", b"N14228", "hottest: N14228"),
+        ("oldest_open_age_ms", None, "oldest open transaction's age: -"),
     ],
 )
-def test_values_of_a_summary(name: str, value: object, text: str):
-    assert as_text(Outcome({}, {name: value})) == f"{name}: {text}"
+def test_a_summary_in_words(name: str, value: object, line: str):
+    assert as_text(Outcome({}, {name: value})) == line
+
+
+def test_a_time_has_one_column():
+    """The timestamp of a file, for Spark, is the same number once more."""
+    at = pa.array([1_357_034_400_000], pa.timestamp("ms"))
+    table = pa.table({"bucket_ms": [1_357_034_400_000], "bucket": at, "records": [7]})
+    assert as_text(Outcome({"rate": table})).splitlines() == [
+        "bucket (UTC)             records",
+        "2013-01-01 10:00:00.000  7",
+    ]
 
 
 def test_offsets_in_tables_can_be_copied_as_they_are():

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import zipfile
+from pathlib import Path
 from unittest.mock import MagicMock
 
 import pytest
@@ -65,6 +67,29 @@ def test_settings_that_were_submitted_stay(builder: MagicMock, monkeypatch: pyte
     builder.config.assert_not_called()
     spark.conf.set.assert_not_called()
     spark._jvm.org.apache.logging.log4j.core.config.Configurator.setLevel.assert_not_called()
+
+
+@pytest.mark.parametrize(
+    "given, has_conf, expected",
+    [
+        ({}, False, str(session._QUIET_CONF)),
+        ({}, True, None),
+        ({"SPARK_CONF_DIR": "/own"}, False, "/own"),
+    ],
+)
+def test_the_configuration_directory_of_a_jvm_that_a_job_starts(
+    given: dict[str, str],
+    has_conf: bool,
+    expected: str | None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(os, "environ", given)
+    if has_conf:
+        (tmp_path / "conf").mkdir()
+    session._launch_quietly(str(tmp_path))
+    assert given.get("SPARK_CONF_DIR") == expected
+    assert (session._QUIET_CONF / "log4j2.properties").is_file()
 
 
 @pytest.mark.parametrize(
