@@ -38,6 +38,7 @@ WEIGHTS = {
 }
 MOST_JUMP_US = 20 * 60 * 1_000_000
 MS = 1_000
+LOOK_AGAIN_US = 20 * MS
 
 
 class Faults:
@@ -205,7 +206,22 @@ class Faults:
             if node.machine.process is not None
         ]
         self.world.calm_since_us = max(self.world.now_us, *pauses, 0)
+        stopping = [node for node in self.nodes if node.state is NodeState.STOPPING]
         self.mend()
+        if stopping:
+            self.world.calm_since_us = None
+            self._calm_when_back(stopping)
+
+    def _calm_when_back(self, stopping: Sequence[Node]) -> None:
+        """Begin the calm when the nodes that a fault has asked to stop serve again.
+
+        They go away after the faults are over, however long they need to stop. They register again
+        when the session of their former life has expired, and until then they accept no client.
+        """
+        if all(node.state is NodeState.UP for node in stopping):
+            self.world.calm_since_us = self.world.now_us
+        else:
+            self.world.after(LOOK_AGAIN_US, self._calm_when_back, stopping)
 
     def mend(self) -> None:
         """Stop all faults; everything works, and every node runs."""
