@@ -235,7 +235,7 @@ class BrokerServer:
             previous_broker_epoch=-1 if clean_epoch is None else clean_epoch,
             controller_ports={at.name: at.port for at in self.network.listeners},
         )
-        self._undo += [self.outgoing.close, self.kraft.close, self.kraft.leave_quorum]
+        self._undo += [self.outgoing.close, self.kraft.close]
         try:
             self.kraft.open()
             check_log_directories(self.config, self.kraft.image.features)
@@ -302,6 +302,7 @@ class BrokerServer:
         except DirectoryRefused as fault:
             raise StartError(str(fault)) from fault
         self._undo += [self._close_logs, replication.close, coordinators.stop, validation.stop]
+        self._undo.append(self.kraft.stop_publishing)
         await self.kraft.publish_to(
             [
                 RegistrationStep(self.node_id, self.kraft.broker),
@@ -337,7 +338,8 @@ class BrokerServer:
             self.scheduler, self.purgatory, now_ms=self.now_ms, wake=self.wake, halt=self.halt
         )
         self._make_worker(timer)
-        self._undo += [timer.cancel, self.worker.close]
+        # Requests of the quorum are handled, and decisions made, until another node may lead it.
+        self._undo += [timer.cancel, self.worker.close, self.kraft.leave_quorum]
         self.network.start(controllers=True)
 
     def _make_worker(self, timer: PurgatoryTimer) -> None:
@@ -431,7 +433,6 @@ class BrokerServer:
             await self.scheduler.sleep(0)
         except (KafkaError, TimeoutError) as failure:
             _log.warning("left the cluster without a controlled shutdown: %s", failure)
-        self.worker.close()
         self.replica_manager.end_turn(self.now_ms())
         self.network.channel.flush_connections()
 
@@ -440,8 +441,7 @@ class BrokerServer:
         if self._in_doubt:
             return  # as after kill -9: the next start checks what is there
         self.replica_manager.end_turn(self.now_ms())
-        self.network.close_clients()
-        self.kraft.stop_publishing()
+        self.network.close_clients()  # which ends the long requests of clients, too
         closing = closing_in(self.environment, self._disk_threads, lambda: self._in_doubt)
         high_watermarks = self.replica_manager.high_watermarks()
         await self.log_manager.close_logs(self.kraft.broker_epoch, high_watermarks, closing)

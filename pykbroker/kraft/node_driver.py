@@ -395,9 +395,9 @@ class KraftNodeDriver:
         """
         return self._loader.publish_to(publishers)
 
-    def stop_publishing(self) -> None:
+    def stop_publishing(self) -> Deferred | None:
         """Publish nothing more. See `MetadataLoader`."""
-        self._loader.stop_publishing()
+        return self._loader.stop_publishing()
 
     def _fail(self, failure: BaseException) -> None:
         """Stop the node: a publisher failed in a slice, so the state of the cluster is unknown."""

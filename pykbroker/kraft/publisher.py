@@ -66,6 +66,7 @@ class MetadataLoader:
         self._unpublished_size = 0
         self._is_publishing = False
         self._is_stopped = False
+        self._left: Deferred | None = None  # resolved once no publisher is used any more
         self._told: list[Deferred] = []
         self.image = self._replay.stable
         """The metadata as it is committed and published."""
@@ -117,11 +118,17 @@ class MetadataLoader:
         self._publish()
         return told
 
-    def stop_publishing(self) -> None:
+    def stop_publishing(self) -> Deferred | None:
         """Publish nothing more, because the publishers are being closed. The image stays as well:
         it is what they were told.
+
+        Returns a Deferred if a publisher is in a slice of a long change: resolved with None when it
+        has ended, and may be closed.
         """
         self._is_stopped = True
+        if self._is_publishing:
+            self._left = Deferred()
+        return self._left
 
     def on_commit(
         self, batches: Sequence[LogBatch], published: Callable[[], None] | None = None
@@ -165,7 +172,7 @@ class MetadataLoader:
                 self._publish_all()
             finally:
                 self._is_publishing = False
-            self._resolve_told(None)
+            self._resolve_waiters(None)
 
     def _publish_all(self, breathe: Breathe = go_on) -> None:
         while self._unpublished:
@@ -182,15 +189,18 @@ class MetadataLoader:
             if self._on_fatal is None:
                 raise failure
             self._on_fatal(failure)
-        self._resolve_told(failure)
+        self._resolve_waiters(failure)
 
-    def _resolve_told(self, failure: BaseException | None) -> None:
-        """Resolve outside the slices, because the waiters of `publish_to` are
+    def _resolve_waiters(self, failure: BaseException | None) -> None:
+        """Resolve outside the slices, because the waiters of `publish_to` and `stop_publishing` are
         not part of the publishing.
         """
         told, self._told = self._told, []
         for deferred in told:
             deferred.resolve(failure)
+        left, self._left = self._left, None
+        if left is not None:
+            left.resolve(None)
 
     def _tell(self, step: Step) -> None:
         delta, image = step

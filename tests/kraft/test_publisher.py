@@ -310,6 +310,35 @@ def test_nothing_is_published_to_those_that_are_being_closed() -> None:
     assert not log.loader.image.topics_by_name
 
 
+def test_one_that_applies_a_long_change_may_be_closed_when_it_has_ended() -> None:
+    log = LongLog()
+    assert log.loader.stop_publishing() is None
+    log = LongLog()
+    log.take("large", *wide("b", FEW + 1))
+    left = log.loader.stop_publishing()
+    assert left is not None
+    assert not left.done
+    log.slices.go_on()
+    assert (left.done, left.value) == (True, None)
+    log.take("small", topic("c"))
+    assert log.published == ["large", "small"]
+
+
+def test_the_node_halts_before_a_publisher_that_has_failed_is_closed() -> None:
+    log = LongLog()
+
+    def fail(delta: Any, image: MetadataImage) -> None:
+        left = log.loader.stop_publishing()
+        assert left is not None
+        left.on_resolved(lambda _: log.published.append(f"left after {log.fatal}"))
+        raise ValueError("a bug")
+
+    log.take("large", *wide("b", FEW + 1))
+    log.loader._publishers[0].apply = fail  # type: ignore[method-assign]
+    log.slices.go_on()
+    assert log.published == ["left after [ValueError('a bug')]"]
+
+
 def test_the_one_that_is_told_at_that_moment_is_the_last() -> None:
     log = LongLog()
 

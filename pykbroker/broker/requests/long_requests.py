@@ -23,7 +23,6 @@ from functools import partial
 from pykbroker.broker.handlers import Route
 from pykbroker.deferred import Deferred, Waiters
 from pykbroker.environment import Environment
-from pykbroker.environment.slices import InOneGo
 from pykbroker.errors import KafkaError
 from pykbroker.network.request import Request
 from pykbroker.protocol.headers import encode_response
@@ -39,21 +38,15 @@ Encoded = tuple[Parts, int]
 class LongRequests:
     """Handles long requests, beside the short ones."""
 
-    __slots__ = ("_is_closed", "_loading", "_slices", "_threads")
+    __slots__ = ("_loading", "_slices", "_threads")
 
     def __init__(self, environment: Environment) -> None:
         self._threads = environment.background.threads("long-requests")
         self._slices = environment.slices
         self._loading: dict[Route, Waiters] = {}
-        self._is_closed = False
 
     def load(self, route: Route) -> Deferred:
-        """Load a route; return a Deferred of None, or of the exception of a failed import.
-
-        While a node stops it loads in place: the quorum is served longer than there are slices.
-        """
-        if self._is_closed:
-            return InOneGo().run(route.api.name, route.load)
+        """Load a route; return a Deferred of None, or of the exception of a failed import."""
         waiting = self._loading.get(route)
         if waiting is not None:
             return waiting.wait()
@@ -81,7 +74,7 @@ class LongRequests:
         return self._slices.run(
             request.api.name,
             job,
-            lambda: not (connection.closed or self._is_closed),
+            lambda: not connection.closed,
             after_slice,
         )
 
@@ -105,7 +98,6 @@ class LongRequests:
 
     def close(self) -> None:
         """Wait for the thread's current work and end sliced jobs; nothing is resolved."""
-        self._is_closed = True
         self._threads.close()
         self._slices.close()
 

@@ -113,6 +113,7 @@ class Node:
             self._end(is_power=False)
             return
         self.state = NodeState.UP
+        self.world.serving.add(self.name)
         self.note("serves")
         self.on_up(self)
 
@@ -133,6 +134,7 @@ class Node:
         self.note("stops")
         self.was_asked_to_stop = True
         self.state = NodeState.STOPPING
+        self.world.serving.discard(self.name)
         process = self.machine.process
         self.world.queue.after(
             0,
@@ -165,6 +167,7 @@ class Node:
 
     def _end(self, *, is_power: bool, reorder: bool = False) -> None:
         self.state = NodeState.DOWN
+        self.world.serving.discard(self.name)
         self.on_ended(self, is_power)
         self.server = None
         if is_power:

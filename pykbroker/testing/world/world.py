@@ -48,6 +48,8 @@ class World:
         """Called when a process has met the crash that a fault put into its disk."""
         self.calm_since_us: int | None = None
         """When the last fault was over; None: faults still come."""
+        self.serving: set[str] = set()
+        """The hosts of the nodes that serve."""
         self._failure: BaseException | None = None
 
     def dice(self, purpose: str) -> Dice:

@@ -109,17 +109,6 @@ def test_a_client_that_has_left_is_not_served(monkeypatch: pytest.MonkeyPatch) -
     assert node.handled == []
 
 
-def test_a_node_that_stops_still_answers_the_quorum(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It closes its slices before its logs, and may be asked for its vote meanwhile."""
-    node = UnloadedNode(monkeypatch)
-    node.connect(heartbeat(1))
-    node.run()
-    node.worker.close()
-    asked = node.connect(heartbeat(2))
-    node.run()
-    assert asked.replies == [answer(2)]
-
-
 @pytest.mark.parametrize("is_later", [False, True])
 def test_a_failed_import_closes_the_connection_and_is_tried_again(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, is_later: bool

@@ -188,3 +188,10 @@ def test_a_candidate_that_did_not_ask_before_is_noticed() -> None:
     stage.raft(2).role = Candidate(0)
     with pytest.raises(Violation, match="it was Prospective, and 0 voters"):
         stage.check(2)
+
+
+@pytest.mark.parametrize("seed", [70079, 70218, 100186])
+def test_nodes_that_come_back_late_answer_late(seed: int) -> None:
+    """They were asked to stop, or wait for an answer of a node that has lost its power since."""
+    _, failure = live(seed, THREE)
+    assert not failure, failure
