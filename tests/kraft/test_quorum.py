@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 import pytest
 
 from pykbroker.decision import Decision, MetadataRecord
-from pykbroker.deferred import spawn
+from pykbroker.deferred import Deferred, spawn
+from pykbroker.environment.background import Threads
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.delta import MetadataDelta
 from pykbroker.kraft.image import MetadataImage
 from pykbroker.kraft.metadata_record_codec import encode_metadata_record
+from pykbroker.kraft.metadata_snapshot import Snapshot, SnapshotId
 from pykbroker.kraft.raft import raft_events as ev
 from pykbroker.kraft.raft.commit_delivery import PORTION_RECORDS
 from pykbroker.kraft.raft.raft_fetcher_driver import DECODED_AT_ONCE
 from pykbroker.protocol.messages.no_op_record import NoOpRecord
 from pykbroker.protocol.messages.topic_record import TopicRecord
 from pykbroker.protocol.record_batch import CorruptBatch, build_batch
+from pykbroker.types import Peer
 from tests.harness.records import partition_record
-from tests.kraft.quorum_world import QuorumWorld
+from tests.kraft.quorum_world import QuorumNode, QuorumWorld
 
 
 def test_three_voters_elect_and_replicate() -> None:
@@ -143,6 +147,64 @@ def test_a_lagging_voter_fetches_a_snapshot() -> None:
     late.start()
     world.advance(10_000)
     world.agree()
+    assert late.driver.raft.log.start_offset > 0
+
+
+class ChangingThreads:
+    """Threads; during one of their next jobs their node hears of another epoch."""
+
+    def __init__(self, node: QuorumNode, threads: Threads, number: int) -> None:
+        self._node = node
+        self._threads = threads
+        self._left = number
+
+    def run(self, job: Callable[[], object]) -> Deferred:
+        outcome = self._threads.run(job)
+        if self._left == 0:
+            raft = self._node.driver.raft
+            raft.step(ev.NewsReceived(raft.raft.epoch + 1, -1))
+        self._left -= 1
+        return outcome
+
+    def close(self) -> None:
+        self._threads.close()
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_snapshot_of_an_epoch_that_is_over_is_not_loaded(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It could replace what the node has appended since. It is fetched again, from the leader."""
+    world = QuorumWorld(3, metadata_max_retention_bytes="1")
+    leader = world.leader()
+    late = next(node for node in world.nodes.values() if node is not leader)
+    late.kill()
+    world.settle(world.change(leader, 1))
+    leader.driver.take_snapshot()
+    world.advance(120_000)
+    late.start()
+    links = late.driver._links
+    assert links is not None
+    fetcher = links._fetcher
+    monkeypatch.setattr(fetcher, "_threads", ChangingThreads(late, fetcher._threads, number))
+    loaded: list[int] = []
+    asked: list[int] = []
+    fetch_snapshot, load_snapshot = fetcher._fetch_snapshot, late.driver.raft.load_snapshot
+
+    async def fetch(peer: Peer, wanted: SnapshotId) -> bool:
+        asked.append(late.raft.epoch)
+        return await fetch_snapshot(peer, wanted)
+
+    def load(snapshot: Snapshot) -> None:
+        loaded.append(late.raft.epoch)
+        load_snapshot(snapshot)
+
+    monkeypatch.setattr(fetcher, "_fetch_snapshot", fetch)
+    monkeypatch.setattr(late.driver.raft, "load_snapshot", load)
+    world.advance(20_000)
+    world.agree()
+    assert loaded == asked[-1:]
+    assert loaded[0] > asked[0]
     assert late.driver.raft.log.start_offset > 0
 
 

@@ -232,7 +232,7 @@ class RaftFetcher:
         else:
             decoding = self._threads.run(lambda: decode_fetched(records, epoch))
             fetched = await self._or_changed(decoding)
-            if fetched is _CHANGED or raft.epoch != epoch or not isinstance(raft.role, Follower):
+            if fetched is _CHANGED or not self._follows_in(epoch):
                 return False
             if isinstance(fetched, Exception):
                 raise fetched
@@ -308,10 +308,19 @@ class RaftFetcher:
             self._alive(-1)
             if len(content) >= partition.size:
                 break
+        epoch = raft.epoch
         snapshot: Snapshot = await self._threads.run(lambda: _verified(wanted, bytes(content)))
-        await self._threads.run(lambda: log.write_snapshot(wanted, iter((content,))))
-        self._driver.load_snapshot(snapshot)
+        if self._follows_in(epoch):
+            await self._threads.run(lambda: log.write_snapshot(wanted, iter((content,))))
+        # If it is written but not loaded, it is like after a crash: the next start may load it, for
+        # all of it is committed. A node that leads must not lose what it has appended since.
+        if self._follows_in(epoch):
+            self._driver.load_snapshot(snapshot)
         return True
+
+    def _follows_in(self, epoch: int) -> bool:
+        """Return whether this node still follows a leader in this epoch; ask after every wait."""
+        return self._raft.epoch == epoch and isinstance(self._raft.role, Follower)
 
 
 def _verified(snapshot_id: SnapshotId, content: bytes) -> Snapshot:
