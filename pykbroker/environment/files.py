@@ -16,6 +16,7 @@ import errno
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import TypeAlias
 
@@ -250,6 +251,13 @@ class Files(ABC):
     def lock(self, path: str) -> FileLock | None:
         """Lock a directory; return None if another process or another node in
         this process holds it.
+        """
+
+    @abstractmethod
+    def alone(self, path: str) -> AbstractContextManager[object]:
+        """Return a section that only one thread of this node enters at a time, for each path.
+
+        Another path may have to wait as well, so a section must not contain another one.
         """
 
     def replace_file(self, path: str, payload: Buffer) -> None:

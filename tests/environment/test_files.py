@@ -153,6 +153,16 @@ def test_lock_is_exclusive(disk: tuple[Files, str]) -> None:
     again.release()
 
 
+def test_a_section_ends_with_what_it_raises(disk: tuple[Files, str]) -> None:
+    files, root = disk
+    for _ in range(2):
+        with pytest.raises(OSError, match="full"), files.alone(f"{root}/a"):
+            raise OSError(28, "full")
+    with files.alone(f"{root}/b"):
+        files.write_file(f"{root}/b", b"b")
+    assert files.read_file(f"{root}/b") == b"b"
+
+
 def test_closed_file_opens_again_under_its_new_name(disk: tuple[Files, str]) -> None:
     files, root = disk
     file = files.open(f"{root}/a", create=True)

@@ -11,7 +11,9 @@ import errno
 import os
 import shutil
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
+from threading import Lock
 
 from pykbroker.environment.files import (
     Buffer,
@@ -29,6 +31,7 @@ IOV_MAX = 1024
 """Linux takes at most this many buffers in one writev."""
 
 MOST_DESCRIPTORS = 16384
+SECTIONS = 64  # locks of `alone`: many logs are flushed at once when a node stops
 WARM_BYTES = 128 * 1024  # minimum to fetch: look-ups continue after their position
 
 
@@ -192,6 +195,7 @@ class RealFiles(Files):
         self.max_open = descriptors_allowed() // 2 if max_open is None else max_open
         self._flags = (os.O_RDONLY if read_only else os.O_RDWR) | os.O_CLOEXEC
         self._open: dict[RealFile, None] = {}
+        self._sections = [Lock() for _ in range(SECTIONS)]
 
     @property
     def open_count(self) -> int:
@@ -331,3 +335,6 @@ class RealFiles(Files):
 
     def lock(self, path: str) -> FileLock | None:
         return RealFileLock.acquire(path)
+
+    def alone(self, path: str) -> AbstractContextManager[object]:
+        return self._sections[hash(path) % SECTIONS]

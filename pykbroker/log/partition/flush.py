@@ -97,8 +97,7 @@ class FlushJob:
         for path in self._paths:
             skip_missing(self._files.sync_file, path)
         if self._epochs is not None:
-            skip_missing(self._write_epochs, self._epochs)
-            self._outdate_earlier()
+            self._write_latest_epochs()
         for directory in self._directories:
             skip_missing(self._files.sync_dir, directory)
         self._before = None
@@ -106,8 +105,23 @@ class FlushJob:
         self.segments = ()
         self.has_run = True
 
+    def _write_latest_epochs(self) -> None:
+        """Write the epochs, unless a later job has written newer ones.
+
+        The jobs of a log may run at the same time: one in a thread of the housekeeping, another on
+        the event loop (flush.messages) or in the thread that moves logs. They use the same
+        temporary file, so one after the other writes it.
+        """
+        if self._local.directory not in self._directories:
+            self._directories.insert(0, self._local.directory)
+        with self._files.alone(self._epochs_path):
+            if self._epochs is not None:
+                skip_missing(self._write_epochs, self._epochs)
+                self._outdate_earlier()
+
     def _outdate_earlier(self) -> None:
-        """Keep earlier jobs that still wait for a thread from writing older epochs."""
+        """Keep earlier jobs that have not written their epochs yet from writing these older ones.
+        """
         earlier = self._before
         while earlier is not None:
             earlier._epochs = None
@@ -118,8 +132,6 @@ class FlushJob:
         temporary = f"{self._epochs_path}.tmp"
         self._files.write_file(temporary, content, sync=True)
         self._files.rename(temporary, self._epochs_path)
-        if self._local.directory not in self._directories:
-            self._directories.insert(0, self._local.directory)
 
 
 def has_content(files: Files, path: str) -> bool:

@@ -6,6 +6,7 @@ import errno
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -98,3 +99,13 @@ def test_what_is_behind_a_link_is_not_removed(tmp_path: Path) -> None:
     files.remove_tree(f"{tmp_path}/link")
     assert not (tmp_path / "link").is_symlink()
     assert files.list_sizes(f"{tmp_path}/kept") == {"0.log": 3}
+
+
+def test_one_thread_at_a_time_is_alone_with_a_path() -> None:
+    files = RealFiles()
+    section: Any = files.alone("/d/a")
+    with section:
+        same: Any = files.alone("/d/" + "a")
+        assert not same.acquire(blocking=False)
+    assert same.acquire(blocking=False)
+    same.release()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -94,6 +95,49 @@ def test_a_job_that_is_late_does_not_bring_old_epochs_back() -> None:
     append(log, b"b", epoch=2)
     log.flush()
     late.run()
+    log.close()
+    again = open_orders(files, recovery_point=2)
+    assert again.leader_epochs.epochs.entries == [(1, 0), (2, 1)]
+
+
+class Contended(MemoryFiles):
+    """A disk on which a job has to wait once for another thread; `meanwhile` is what that does."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.meanwhile: Callable[[], None] | None = None
+        self.inside: list[str] = []
+        self.renamed_in: list[str] = []
+
+    @contextmanager
+    def alone(self, path: str) -> Iterator[None]:
+        meanwhile, self.meanwhile = self.meanwhile, None
+        if meanwhile is not None:
+            meanwhile()
+        self.inside.append(path)
+        yield
+        self.inside.remove(path)
+
+    def rename(self, old: str, new: str) -> None:
+        self.renamed_in += self.inside if old.endswith(".tmp") else []
+        super().rename(old, new)
+
+
+def test_jobs_that_run_at_the_same_time_write_the_epochs_one_after_the_other() -> None:
+    """The housekeeping flushes in a thread, and the loop as well (flush.messages)."""
+    files = Contended()
+    files.mkdir(DIRECTORY)
+    log = open_orders(files)
+    append(log, b"a", epoch=1)
+    log.roll(0)
+    in_thread = log.flusher.prepare_closed()
+    assert in_thread is not None
+    append(log, b"b", epoch=2)
+    files.meanwhile = log.flush
+    synced = synced_in(files, log, in_thread.run)
+    path = f"{log.directory}/leader-epoch-checkpoint"
+    assert files.renamed_in == [path]  # once, and alone
+    assert synced.count(log.directory) == 2  # what the other one has renamed may not be synced yet
     log.close()
     again = open_orders(files, recovery_point=2)
     assert again.leader_epochs.epochs.entries == [(1, 0), (2, 1)]
