@@ -243,9 +243,8 @@ class BrokerServer:
             raise StartError(str(fault)) from fault
 
     async def _build_services(self) -> None:
-        """Create everything that follows the metadata, and publish the current image.
-
-        This loads the logs. What clients request is published last, so that it is served by then.
+        """Create everything that follows the metadata, load the logs, and publish the image; last
+        of all what clients request, so that it is served by then.
         """
         self.replica_manager = ReplicaManager(
             self.node_id,
@@ -301,8 +300,8 @@ class BrokerServer:
             await self.log_manager.open_logs(self.environment.clock.wall_ms())
         except DirectoryRefused as fault:
             raise StartError(str(fault)) from fault
-        self._undo += [self._close_logs, replication.close, coordinators.stop, validation.stop]
-        self._undo.append(self.kraft.stop_publishing)
+        self._undo += [self._close_logs, replication.close, coordinators.stop]
+        self._undo += [validation.stop, self.kraft.stop_publishing]
         await self.kraft.publish_to(
             [
                 RegistrationStep(self.node_id, self.kraft.broker),
@@ -338,7 +337,7 @@ class BrokerServer:
             self.scheduler, self.purgatory, now_ms=self.now_ms, wake=self.wake, halt=self.halt
         )
         self._make_worker(timer)
-        # Requests of the quorum are handled, and decisions made, until another node may lead it.
+        # Until it has left the quorum, it handles the requests of the others.
         self._undo += [timer.cancel, self.worker.close, self.kraft.leave_quorum]
         self.network.start(controllers=True)
 
