@@ -120,7 +120,7 @@ class FlushJob:
                 self._outdate_earlier()
 
     def _outdate_earlier(self) -> None:
-        """Keep earlier jobs that have not written their epochs yet from writing these older ones."""
+        """Keep earlier jobs that have not written their epochs yet from writing these."""
         earlier = self._before
         while earlier is not None:
             earlier._epochs = None
