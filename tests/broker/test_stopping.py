@@ -40,7 +40,6 @@ class Stopping:
         self.server = server
         self.closes_logs = asyncio.Event()
         self.go_on = Deferred()
-        self.before_close: Callable[[], None] = lambda: None
         close_logs = server.log_manager.close_logs
 
         async def late(*arguments: Any) -> None:
@@ -102,8 +101,9 @@ def test_a_request_that_waits_for_the_code_of_its_api_is_answered(
         asked = asyncio.ensure_future(
             call(controller_port(server), DESCRIBE_QUORUM.key, 2, message)
         )
-        while not importing.is_set():
-            await asyncio.sleep(0.001)
+        async with asyncio.timeout(PATIENCE_S):
+            while not importing.is_set():
+                await asyncio.sleep(0.001)
 
         async def answered() -> None:
             may_end.set()
