@@ -6,7 +6,8 @@
     index without a .log  unlinked
     .log without an index, or with one of a wrong size: checked and indexed again
     unclean shutdown      every batch from the recovery point on is checked; at the first bad one
-                          the segment is cut, and the segments after it are deleted
+                          the segment is cut, and the segments after it are deleted; an empty
+                          last segment behind a hole is deleted as well
     offsets that are more than 31 bits apart in a .log      it is split (segment_split.py)
 
 In:    the directory, the checkpoints' entries, whether the shutdown was clean.
@@ -168,6 +169,8 @@ class LogLoader:
                 self.load_segments()
                 if not self.is_clean:
                     self.recover_unflushed()
+                    if self.is_contiguous:
+                        self.remove_empty_end()
                 return self.find_end_offset()
             except OffsetsOverflow as fault:
                 split_segment(self.files, fault.segment)
@@ -353,6 +356,30 @@ class LogLoader:
             )
             self.remove(lost)
         self.files.sync_dir(self.directory)
+
+    def remove_empty_end(self) -> None:
+        """Delete empty last segments behind a hole, so that the log ends at the hole.
+
+        Nothing is lost with them. A leader that kept one would end behind its last record: followers
+        could not reach this end, and would never join the ISR. The directory is synced: a segment
+        that came back would overlap the records that are written in its place.
+        """
+        least = max(self.recovery_point, self.log_start_offset)
+        while len(self.segments) > 1 and not self.segments.last.size:
+            last = self.segments.last
+            before = self.segments.lower(last.base_offset)
+            assert before is not None
+            end_offset = before.next_offset()
+            if not least <= end_offset < last.base_offset:
+                return
+            _log.warning(
+                "%s: deleting %s, which is empty: the log continues at offset %d",
+                self.topic_partition,
+                last.file.path,
+                end_offset,
+            )
+            self.remove(last)
+            self.files.sync_dir(self.directory)
 
     def remove(self, segment: Segment) -> None:
         self.segments.remove(segment)

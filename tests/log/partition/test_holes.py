@@ -1,16 +1,19 @@
-"""Holes in the middle of a log."""
+"""Holes in the middle of a log, and at its end."""
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
-from pykbroker.environment.files import Files
+import pytest
+
 from pykbroker.log.partition.holes import first_hole
 from pykbroker.log.partition.partition_log import PartitionLog
-from tests.log.log_makers import DIRECTORY, NOW_MS, append, memory_disk, open_orders
+from pykbroker.testing.world.memory_files import MemoryFiles
+from tests.log.log_makers import DIRECTORY, NOW_MS, append, memory_disk, open_orders, values_of
 
 
-def three_segments(**overrides: Any) -> tuple[Files, PartitionLog]:
+def three_segments(**overrides: Any) -> tuple[MemoryFiles, PartitionLog]:
     """Of two batches with one record each."""
     files = memory_disk()
     log = open_orders(files, **overrides)
@@ -54,3 +57,61 @@ def test_compacted_logs_have_gaps() -> None:
     assert first_hole(log) == 3
     log.local.may_have_holes = False
     assert first_hole(log) is None
+
+
+def hole_at_the_end() -> MemoryFiles:
+    """Records 0 to 2 in segments 0 and 2, an empty segment 4: a power failure has taken record 3
+    and what followed it.
+    """
+    files, log = three_segments()
+    log.flush()
+    for base, size in ((2, log.segments[1].size // 2), (4, 0)):
+        files.resize(f"{DIRECTORY}/{base:020}.log", size)
+        files.sync_file(f"{DIRECTORY}/{base:020}.log")
+    return files
+
+
+def bases_in(files: MemoryFiles) -> list[int]:
+    return [int(name[:20]) for name in files.listdir(DIRECTORY) if name.endswith(".log")]
+
+
+@pytest.mark.parametrize("garbage", [b"", b"no batch"])
+def test_a_hole_at_the_end_ends_the_log(garbage: bytes) -> None:
+    """Followers cannot reach an end behind the last record, and would never be in sync."""
+    for seed in range(5):
+        files = hole_at_the_end()
+        files.write_file(f"{DIRECTORY}/{4:020}.log", garbage, sync=True)
+        log = open_orders(files, is_clean=False, recovery_point=2)
+        assert log.log_end_offset == 3
+        assert first_hole(log) is None
+        assert append(log, b"new", b"newer") == 3
+        log.flush()
+        files.crash(random.Random(seed), reorder=True)
+        assert bases_in(files) == [0, 2]
+        again = open_orders(files, is_clean=False, recovery_point=5)
+        assert values_of(again) == [b"v0", b"v1", b"v2", b"new", b"newer"]
+
+
+@pytest.mark.parametrize(
+    "unlike",
+    [
+        {"is_clean": True},
+        {"is_contiguous": False},
+        {"log_start_offset": 4},
+        {"recovery_point": 4},
+    ],
+    ids=str,
+)
+def test_an_empty_end_is_kept(unlike: dict[str, Any]) -> None:
+    """Without a hole that a power failure has left, its offset was the end of the log."""
+    files = hole_at_the_end()
+    log = open_orders(files, **{"is_clean": False, "recovery_point": 2, **unlike})
+    assert log.log_end_offset == 4
+    assert bases_in(files) == [0, 2, 4]
+
+
+def test_an_empty_segment_behind_a_whole_one_is_kept() -> None:
+    files, log = three_segments()
+    log.roll(NOW_MS)
+    assert open_orders(files, is_clean=False).log_end_offset == 6
+    assert bases_in(files) == [0, 2, 4, 6]
