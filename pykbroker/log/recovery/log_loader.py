@@ -360,9 +360,9 @@ class LogLoader:
     def remove_empty_end(self) -> None:
         """Delete empty last segments behind a hole, so that the log ends at the hole.
 
-        Nothing is lost with them. A leader that kept one would end behind its last record: followers
-        could not reach this end, and would never join the ISR. The directory is synced: a segment
-        that came back would overlap the records that are written in its place.
+        Nothing is lost with them. A leader that kept one would end behind its last record, where
+        no follower could arrive, so none would ever join the ISR. The directory is synced: a
+        segment that came back would overlap the records that are written in its place.
         """
         least = max(self.recovery_point, self.log_start_offset)
         while len(self.segments) > 1 and not self.segments.last.size:

@@ -93,6 +93,10 @@ class PartitionLedger:
     is_gone: bool = False
     """Its topic was deleted."""
     lost_by_power: int = 0
+    lost_end: int = 0
+    """Where what was committed ended, before a power failure may have taken some of it."""
+    may_be_shown: set[bytes] = field(default_factory=set)
+    """Records that were sent before it."""
     flushed: int = 0
     """The offset up to which the log was flushed when its process ended."""
     committed_end: Callable[[], int] = _never
@@ -121,6 +125,11 @@ class PartitionLedger:
     def _know(self, identity: bytes, offset: int, how: str) -> None:
         attempt = self.attempts[identity]
         if offset >= self.committed_end():
+            if how == "read" and offset < self.lost_end and identity in self.may_be_shown:
+                # As in Kafka: only its next leader tells a replica what is lost. Until then, a
+                # follower, or a leader that was replaced, shows what was committed before.
+                self.lost_by_power += 1
+                return
             raise Violation(
                 f"{self.name}: {identity!r} is {how} at {offset}, committed is what is below "
                 f"{self.committed_end()}"
@@ -159,12 +168,17 @@ class PartitionLedger:
     def _must_survive(self, end: int) -> None:
         self.must_survive = end if self.must_survive is None else min(self.must_survive, end)
 
-    def may_lose_from(self, offset: int) -> None:
-        """Record that power failures may have taken everything from this offset on."""
+    def may_lose_from(self, offset: int, end: int) -> None:
+        """Record that power failures may have taken everything from this offset on; `end`: the end
+        of what was committed.
+        """
+        self.lost_end = max(self.lost_end, end)
         for at in [each for each in self.at if each >= offset]:
             self.attempts[self.at.pop(at)].offset = None
             self.lost_by_power += 1
-        self.lost_keys |= {each.key for each in self.attempts.values() if each.offset is None}
+        lost = [each for each in self.attempts.values() if each.offset is None]
+        self.lost_keys |= {each.key for each in lost}
+        self.may_be_shown |= {each.identity for each in lost}
         self.end = max(self.at, default=-1) + 1
 
     def settle(self, records: list[Stored], log_start: int, log_end: int) -> None:

@@ -62,11 +62,14 @@ class CommittedLog:
         self.batches: dict[int, Batch] = {}
         self.was_cut = False
         """A power failure has taken some of it: high watermarks of before tell nothing."""
+        self.cut_epoch = -1
+        """The leader epoch at that time."""
 
-    def forget(self, offset: int) -> None:
-        """Allow for the loss of everything from `offset` on."""
+    def forget(self, offset: int, epoch: int) -> None:
+        """Allow for the loss of everything from `offset` on, in this leader epoch."""
         if offset < self.end:
             self.was_cut = True
+            self.cut_epoch = epoch
             self.end = offset
             self.batches = {
                 base: batch for base, batch in self.batches.items() if batch.last_offset < offset
@@ -95,6 +98,7 @@ class ReplicationRules:
         """How often a replica was cut."""
         self.image: MetadataImage | None = None
         """The newest that is committed anywhere, if it is to be compared with what nodes have."""
+        self._newest: MetadataImage | None = None
 
     def committed_end(self, topic_id: bytes, index: int) -> int:
         """Return the end of what is committed."""
@@ -104,7 +108,7 @@ class ReplicationRules:
     def forget(self, topic_id: bytes, index: int, offset: int) -> None:
         """Allow for power failures that may have taken everything from `offset` on."""
         key = (topic_id, index)
-        self._log_of(key).forget(offset)
+        self._log_of(key).forget(offset, self._epoch_of(key))
         for place, compared in self._compared.items():
             if place[2] == key:
                 self._compared[place] = min(compared, offset)
@@ -130,8 +134,8 @@ class ReplicationRules:
     def check(self, world: World) -> None:
         """See `Invariant`."""
         if self.image is not None:
-            image, self.image = self.image, None
-            self._check_in_sync(image)
+            self._newest, self.image = self.image, None
+            self._check_in_sync(self._newest)
         for node in self._nodes:
             if node.machine.process is not world.queue.current:
                 continue
@@ -167,7 +171,7 @@ class ReplicationRules:
     def _take_last_word(self, place: tuple[int, int, PartitionKey], partition: Partition) -> None:
         """Record what a leader whose disk failed may have committed in the same turn."""
         before = self._views.pop(place, None)
-        if before is not None and before.is_leader:
+        if before is not None and before.is_leader and not self._is_outdated(place[2], before):
             committed = self._log_of(place[2])
             committed.end = max(committed.end, partition.high_watermark)
 
@@ -183,6 +187,8 @@ class ReplicationRules:
         elif before is not None and view.end > before.end:
             self._check_flushed(name, partition)
         committed = self._log_of(key)
+        if view.is_leader and self._is_outdated(key, view):
+            return
         if view.is_leader:
             self._check_leader(name, node, partition, view, before)
             committed.end = max(committed.end, view.high)
@@ -193,6 +199,19 @@ class ReplicationRules:
             )
         elif before is not None and view.epoch == before.epoch and view.end >= before.end:
             self._compare(name, place, partition, min(view.high, committed.end))
+
+    def _is_outdated(self, key: PartitionKey, view: View) -> bool:
+        """Return whether a leader of before a power failure was replaced: it does not know yet what
+        its successor has lost.
+        """
+        return view.epoch <= self._log_of(key).cut_epoch and view.epoch < self._epoch_of(key)
+
+    def _epoch_of(self, key: PartitionKey) -> int:
+        """Return the leader epoch in the newest committed metadata; -1 if it is not known."""
+        image = self.image or self._newest
+        topic = None if image is None else image.topics_by_id.get(key[0])
+        found = None if topic is None else topic.partitions.get(key[1])
+        return -1 if found is None else found.leader_epoch
 
     def _check_offsets(self, name: str, partition: Partition, view: View) -> None:
         if not view.start <= view.high <= view.end:

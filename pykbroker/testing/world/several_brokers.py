@@ -262,9 +262,9 @@ class SeveralBrokers:
     def _committed(self, batch: LogBatch) -> None:
         """Return the committed metadata of the first node."""
         self.elections.take(batch)
+        self.rules.image = self.newest_image()
         for key, offset in self.power.losses().items():
             self._excuse(key, offset)
-        self.rules.image = self.newest_image()
 
     def newest_image(self) -> MetadataImage:
         """Return the metadata of the node that has read most of it."""
@@ -291,7 +291,8 @@ class SeveralBrokers:
 
     def _excuse(self, key: TopicPartition, offset: int) -> None:
         topic_id = self.power.topic_id(key.topic)
-        if topic_id is None or offset >= self.rules.committed_end(topic_id, key.partition):
+        end = 0 if topic_id is None else self.rules.committed_end(topic_id, key.partition)
+        if topic_id is None or offset >= end:
             return
         self.world.timeline.note("world", f"{key} may lose everything from {offset} on")
         self.rules.forget(topic_id, key.partition, offset)
@@ -301,7 +302,7 @@ class SeveralBrokers:
         topic = self.catalog.topics.get(key.topic)
         if topic is not None and key.partition < len(topic.ledgers):
             topic.may_lose = True
-            topic.ledgers[key.partition].may_lose_from(offset)
+            topic.ledgers[key.partition].may_lose_from(offset, end)
 
     # ---------------------------------------------------------------- what is awaited
 

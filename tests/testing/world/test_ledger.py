@@ -144,6 +144,26 @@ def test_a_power_failure_takes_what_was_not_flushed_and_no_more() -> None:
         book.ledger.settle([], 0, 1)
 
 
+def test_a_replica_that_does_not_know_of_a_loss_shows_what_was_committed() -> None:
+    book = Book()
+    unacknowledged = attempt(3)
+    book.ledger.attempt(unacknowledged)
+    end = 4
+    book.ledger.committed_end = lambda: end
+    book.ledger.may_lose_from(1, 4)
+    later = attempt(4)
+    book.ledger.attempt(later)
+    end = 1
+    for record in [*book.log(0, 1, 2), stored(unacknowledged, 3)]:
+        book.ledger.seen(record)
+    assert book.ledger.at == {0: b"p-0"}
+    for record in (stored(later, 1), stored(unacknowledged, 4)):
+        with pytest.raises(Violation, match="committed is what is below 1"):
+            book.ledger.seen(record)
+    with pytest.raises(Violation, match="committed is what is below 1"):
+        book.ledger.acked(unacknowledged.identity, 3)
+
+
 def test_power_that_goes_during_a_start_takes_what_the_last_process_had_not_flushed() -> None:
     book = Book()
     book.ledger.process_ended(3, 1)

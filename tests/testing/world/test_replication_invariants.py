@@ -154,14 +154,46 @@ def test_what_a_power_failure_may_take_is_forgotten() -> None:
     assert stage.rules.committed_end(TOPIC_ID, 0) == 1
 
 
+@pytest.mark.parametrize("ends", [False, True])
+def test_a_leader_that_was_replaced_does_not_know_what_is_lost(ends: bool) -> None:
+    stage = Stage().replicated()
+    stage.append(1, "b")
+    stage.rules.image = image_with(leader_epoch=0)
+    stage.check(1, high_watermark=2)
+    stage.rules.forget(TOPIC_ID, 0, 0)
+    stage.check(1)
+    assert stage.rules.committed_end(TOPIC_ID, 0) == 2
+    stage.rules.forget(TOPIC_ID, 0, 0)
+    stage.rules.image = image_with(leader_epoch=1)
+    stage.check(1)
+    if ends:
+        stage.rules.process_ended(stage.nodes[0])
+    assert stage.rules.committed_end(TOPIC_ID, 0) == 0
+    stage.replica(2).log.truncate_to(0, NOW_MS)
+    stage.check(2, is_leader=True, leader_epoch=1, high_watermark=0)
+    if not ends:
+        stage.replica(1).log.truncate_to(0, NOW_MS)
+        stage.check(1, is_leader=False, leader_epoch=1, high_watermark=0)
+
+
+def test_without_a_loss_the_word_of_a_leader_that_was_replaced_counts() -> None:
+    stage = Stage().replicated()
+    stage.rules.image = image_with(leader_epoch=1)
+    stage.append(1, "b")
+    stage.check(1, high_watermark=2)
+    with pytest.raises(Violation, match="ends at 1; committed is 2"):
+        stage.check(2, is_leader=True, leader_epoch=1)
+
+
 def test_offsets_out_of_order() -> None:
     stage = Stage().replicated()
     with pytest.raises(Violation, match="start 0, high watermark 5, end 1"):
         stage.check(1, high_watermark=5)
 
 
-def image_with(isr: tuple[int, ...], elr: tuple[int, ...] = ()) -> Any:
-    topic = SimpleNamespace(partitions={0: SimpleNamespace(isr=isr, elr=elr)})
+def image_with(isr: tuple[int, ...] = (), elr: tuple[int, ...] = (), leader_epoch: int = 0) -> Any:
+    partition = SimpleNamespace(isr=isr, elr=elr, leader_epoch=leader_epoch)
+    topic = SimpleNamespace(partitions={0: partition})
     return SimpleNamespace(topics_by_id={TOPIC_ID: topic})
 
 
