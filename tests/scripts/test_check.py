@@ -1,4 +1,4 @@
-"""The last check of scripts/check.sh: a link that leads nowhere fails it."""
+"""scripts/check.sh: a link that leads nowhere fails it, and an example of the README does not."""
 
 from __future__ import annotations
 
@@ -33,3 +33,20 @@ def test_links_of_the_docs_are_checked(tmp_path: Path, link: str, code: int) -> 
         timeout=300,
     )
     assert done.returncode == code, done.stdout + done.stderr
+
+
+def test_the_example_of_the_readme_is_not_checked(tmp_path: Path) -> None:
+    """It is saved beside the sources."""
+    script = (ROOT / "scripts" / "check.sh").read_text("utf-8")
+    assert "\nruff check .\nruff format --check .\n" in script
+    subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True, timeout=300)
+    for name in ("pyproject.toml", ".gitignore"):
+        shutil.copy(ROOT / name, tmp_path)
+    (tmp_path / "pykbroker").mkdir()
+    (tmp_path / "pykbroker" / "ours.py").write_text("print(1)\n")
+    (tmp_path / "hello.py").write_text("print( 1 )\n")
+    for arguments, expected in ((("check",), "ours.py"), (("format", "--check"), "1 file already")):
+        command = [sys.executable, "-m", "ruff", *arguments, "."]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+        assert expected in done.stdout
+        assert "hello.py" not in done.stdout
