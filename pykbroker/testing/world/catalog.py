@@ -43,12 +43,22 @@ class TopicPromise:
     unanswered_configs: dict[str, set[str]] = field(default_factory=dict)
     """Values that were sent and not answered: they may be set at any time from then on."""
     unanswered_creations: int = 0
+    first_partitions: int = field(init=False)
     ledgers: list[PartitionLedger] = field(default_factory=list)
     may_lose: bool = False
     """A power failure may have taken what its producers were promised."""
 
     def __post_init__(self) -> None:
+        self.first_partitions = self.partitions
         self.grow(self.partitions)
+
+    @property
+    def may_be_created_anew(self) -> bool:
+        """Whether a creation that was sent before the deletion may arrive after it: the topic then
+        is as it was at first.
+        """
+        is_deleted = self.state in (TopicState.DELETING, TopicState.GONE)
+        return is_deleted and self.unanswered_creations > 0
 
     def config_sent(self, key: str, value: str) -> None:
         """Record that a change is about to be sent."""
@@ -94,9 +104,12 @@ class Catalog:
                 if topic.state is TopicState.THERE:
                     raise Violation(f"topic {name} was created and is not there")
                 continue
-            if topic.state is TopicState.GONE and not topic.unanswered_creations:
+            if topic.state is TopicState.GONE and not topic.may_be_created_anew:
                 raise Violation(f"topic {name} was deleted and is there")
-            if partitions not in (topic.partitions, topic.most_partitions):
+            expected = {topic.partitions, topic.most_partitions}
+            if topic.may_be_created_anew:
+                expected.add(topic.first_partitions)
+            if partitions not in expected:
                 raise Violation(
                     f"topic {name} has {partitions} partitions, expected {topic.partitions}"
                 )
@@ -105,8 +118,11 @@ class Catalog:
                 raise Violation(f"no client created topic {name}")
 
     def check_configs(self, name: str, found: Mapping[str, str | None]) -> None:
-        """Compare with the DescribeConfigs response for a topic."""
-        for key, values in self.topics[name].configs.items():
+        """Compare with the configurations of a topic; None: the default."""
+        topic = self.topics[name]
+        for key, values in topic.configs.items():
+            if found.get(key) is None and topic.may_be_created_anew:
+                continue
             if found.get(key) not in values:
                 raise Violation(
                     f"topic {name}: {key} is {found.get(key)}, expected one of {values}"

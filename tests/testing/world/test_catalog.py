@@ -43,6 +43,26 @@ def test_a_creation_without_an_answer_may_come_after_the_deletion() -> None:
     catalog.check_topics({"t": 2})
 
 
+def test_a_topic_that_is_created_after_its_deletion_is_as_it_was_at_first() -> None:
+    catalog, topic = catalog_of(TopicState.THERE)
+    topic.grow(3)
+    topic.config_sent("segment.ms", "100")
+    topic.config_answered("segment.ms", "100")
+    topic.unanswered_creations = 1
+    with pytest.raises(Violation, match="has 2 partitions, expected 3"):
+        catalog.check_topics({"t": 2})
+    with pytest.raises(Violation, match="is None, expected one of"):
+        catalog.check_configs("t", {})
+    topic.state = TopicState.GONE
+    for partitions in (2, 3):
+        catalog.check_topics({"t": partitions})
+    catalog.check_configs("t", {})
+    with pytest.raises(Violation, match="has 4 partitions"):
+        catalog.check_topics({"t": 4})
+    with pytest.raises(Violation, match="is 7, expected one of"):
+        catalog.check_configs("t", {"segment.ms": "7"})
+
+
 def test_the_number_of_partitions_is_the_old_or_the_new_one() -> None:
     catalog, topic = catalog_of(TopicState.THERE)
     with pytest.raises(Violation, match="has 3 partitions"):
