@@ -19,7 +19,6 @@ from pykbroker.log.partition.append_outcome import AppendOrigin, AppendOutcome
 from pykbroker.log.partition.append_queue import AppendQueue
 from pykbroker.log.partition.earlier_batches import with_earlier_batches
 from pykbroker.log.partition.local_log import LocalLog
-from pykbroker.log.partition.log_flusher import LogFlusher
 from pykbroker.log.producers.producer_entry import BatchMetadata
 from pykbroker.log.producers.producer_state import ProducerUpdate
 from pykbroker.log.producers.verification import VerificationGuard
@@ -56,12 +55,11 @@ PlainBatch: TypeAlias = tuple[int, int, ProducerUpdate | None]
 class LogAppender:
     """The appending part of a log."""
 
-    __slots__ = ("_epochs", "_flusher", "_local", "_producers", "_queue", "_rules")
+    __slots__ = ("_epochs", "_local", "_producers", "_queue", "_rules")
 
-    def __init__(self, local: LocalLog, queue: AppendQueue, flusher: LogFlusher) -> None:
+    def __init__(self, local: LocalLog, queue: AppendQueue) -> None:
         self._local = local
         self._queue = queue
-        self._flusher = flusher
         self._epochs = local.leader_epochs
         self._producers = local.snapshots.manager
         self.update_config(local.config)
@@ -108,8 +106,6 @@ class LogAppender:
                 if origin == CLIENT:
                     duplicate = self._find_duplicate(header)
                     if duplicate is not None:
-                        if self._local.log_end_offset >= self._flusher.due_offset:
-                            self._flusher.flush()  # killed between its write and its sync
                         return AppendOutcome(
                             duplicate.first_offset,
                             duplicate.last_offset,

@@ -120,7 +120,7 @@ class PartitionLog:
         """What is on the disk, for what works on segments: retention, compaction, checks."""
         self.flusher = LogFlusher(local, recovery_point, is_directory_durable=is_directory_durable)
         self.queue = AppendQueue(local, self.flusher)
-        self.appender = LogAppender(local, self.queue, self.flusher)
+        self.appender = LogAppender(local, self.queue)
         """For what comes before an append: checks of a batch in a thread, of a plain one."""
         self.reader = LogReader(local)
 

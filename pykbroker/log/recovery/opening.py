@@ -39,7 +39,7 @@ def open_log(
     jitter: Callable[[int], int] | None = None,
     producer_id_expiration_ms: int = DEFAULT_PRODUCER_EXPIRATION_MS,
 ) -> PartitionLog:
-    """Open or create the log in `directory`. Raises OSError, or
+    """Open or create the log in `directory`. Raises OSError or LogDirFailure, or
     OffsetsOutOfPlace, which changes nothing.
 
     is_contiguous: the topic was never compacted, so a gap between segments is reported as a loss.
@@ -82,6 +82,9 @@ def open_log(
     log.local.may_have_holes = not is_clean
     log.local.has_new_names = loader.has_new_names
     log.flusher.note_recovered(loader.recovered)
+    if log.log_end_offset >= log.flusher.due_offset:
+        # Killed between a write and its sync: whoever reads it now may rely on flush.messages.
+        log.flush(now_ms)
     return log
 
 

@@ -15,6 +15,13 @@ from tests.log.log_makers import (
 )
 
 
+class NothingUnsynced:
+    """Dice of a power failure that takes all that was not synced."""
+
+    def randint(self, low: int, high: int) -> int:
+        return low
+
+
 @pytest.fixture
 def files() -> MemoryFiles:
     return memory_disk()
@@ -34,17 +41,24 @@ def test_flush_moves_the_recovery_point(files: MemoryFiles) -> None:
     assert eager.recovery_point == 2
 
 
-def test_a_duplicate_is_not_acknowledged_before_its_first_copy_is_synced(
-    files: MemoryFiles,
+@pytest.mark.parametrize(("flush_messages", "is_kept"), [("1", True), ("3", True), ("4", False)])
+def test_what_a_kill_left_unsynced_is_synced_before_it_is_read_again(
+    files: MemoryFiles, flush_messages: str, *, is_kept: bool
 ) -> None:
-    """A kill came between write and sync; the producer asks again after the start."""
-    log = open_orders(files, flush_messages="1")
-    log.append_as_leader(batch_of(b"a", producer=(9, 0, 0)), 0, NOW_MS)
+    """A coordinator acts on it, and a producer that repeats it gets its first offset."""
+    log = open_orders(files)
+    append(log, b"a")
+    log.flush()
+    for number in range(3):
+        log.append_as_leader(batch_of(b"b", producer=(9, 0, number)), 0, NOW_MS)
     log.write_pending()
-    log.flusher.end_at(0)  # as recovery leaves it
-    again = log.append_as_leader(batch_of(b"a", producer=(9, 0, 0)), 0, NOW_MS)
-    assert again.duplicate
-    assert log.recovery_point == 1
+    log.release()
+    again = open_orders(files, is_clean=False, recovery_point=1, flush_messages=flush_messages)
+    assert again.recovery_point == (4 if is_kept else 1)
+    assert again.append_as_leader(batch_of(b"b", producer=(9, 0, 2)), 0, NOW_MS).duplicate
+    files.crash(NothingUnsynced())
+    after = open_orders(files, is_clean=False, recovery_point=1)
+    assert after.log_end_offset == (4 if is_kept else 1)
 
 
 def test_a_flush_that_ran_while_the_log_was_cut_moves_nothing(files: MemoryFiles) -> None:
