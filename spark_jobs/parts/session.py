@@ -12,8 +12,8 @@ import shutil
 import tempfile
 import threading
 import zipfile
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -45,15 +45,14 @@ def start(name: str, master: str | None, conf: Mapping[str, str]) -> Any:
         master = "local[*]"
     if master is not None and _is_local(master):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # no other machine takes part
-    if not is_submitted:
-        _launch_quietly(_find_spark_home())
     builder = tuned_builder(f"pykbroker {name}", master)
     for key, value in conf.items():
         builder = builder.config(key, value)
     # The display asks for every task at once; otherwise Spark counts them some seconds later.
     builder = builder.config("spark.ui.liveUpdate.period", "0")
     try:
-        spark = _in_a_thread(lambda: _session(builder))
+        with _quiet_launch("" if is_submitted else _find_spark_home()):
+            spark = _in_a_thread(lambda: _session(builder))
     except PySparkException as fault:
         raise _not_started(str(fault)) from None
     except Py4JJavaError as fault:
@@ -66,12 +65,20 @@ def _is_local(master: str) -> bool:
     return master.partition("[")[0] == "local"
 
 
-def _launch_quietly(spark_home: str) -> None:
-    """Give the JVM, which logs before it has a session, our log4j2 file. It takes the place of a
-    configuration directory, so it is for a Spark that has none."""
+@contextmanager
+def _quiet_launch(spark_home: str) -> Iterator[None]:
+    """Give a JVM that is launched meanwhile, and logs before it has a session, our log4j2 file. It
+    takes the place of a configuration directory, so it is for a Spark (`spark_home`; empty: of
+    spark-submit) that has none."""
     has_conf = _CONF_DIR in os.environ or os.path.isdir(os.path.join(spark_home, "conf"))
-    if not has_conf and _QUIET_CONF.is_dir():
-        os.environ[_CONF_DIR] = str(_QUIET_CONF)
+    if not spark_home or has_conf or not _QUIET_CONF.is_dir():
+        yield
+        return
+    os.environ[_CONF_DIR] = str(_QUIET_CONF)
+    try:
+        yield
+    finally:
+        del os.environ[_CONF_DIR]
 
 
 def _session(builder: Any) -> Any:

@@ -84,12 +84,21 @@ def test_the_configuration_directory_of_a_jvm_that_a_job_starts(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ):
+    before = dict(given)
     monkeypatch.setattr(os, "environ", given)
     if has_conf:
         (tmp_path / "conf").mkdir()
-    session._launch_quietly(str(tmp_path))
-    assert given.get("SPARK_CONF_DIR") == expected
+    with session._quiet_launch(str(tmp_path)):
+        assert given.get("SPARK_CONF_DIR") == expected
+    assert given == before  # another JVM that this process starts logs as it should
     assert (session._QUIET_CONF / "log4j2.properties").is_file()
+
+
+def test_spark_submit_has_started_its_jvm(monkeypatch: pytest.MonkeyPatch):
+    given: dict[str, str] = {}
+    monkeypatch.setattr(os, "environ", given)
+    with session._quiet_launch(""):
+        assert given == {}
 
 
 @pytest.mark.parametrize(
