@@ -44,6 +44,8 @@ class QuorumRules:
         self._leaders: dict[int, int] = {}
         self._committed: dict[int, Committed] = {}
         self._committed_end = 0
+        self._committed_ends: dict[int, int] = {}
+        """Epoch -> the end of what was committed in it or before."""
         self._compared: dict[tuple[int, int], int] = {}
         self._progress: dict[tuple[int, int], tuple[int, int]] = {}
         self._epochs: dict[int, int] = {}
@@ -115,10 +117,14 @@ class QuorumRules:
         leader = self._leaders.setdefault(raft.epoch, node.node_id)
         if leader != node.node_id:
             raise Violation(f"epoch {raft.epoch} is led by node {leader} and node {node.node_id}")
-        if is_new and driver.log.end.offset < self._committed_end:
+        # Votes may arrive when a later epoch has begun: the winner, whose epoch is over, need not
+        # have what was committed since.
+        ends = self._committed_ends.items()
+        committed_end = max((end for epoch, end in ends if epoch < raft.epoch), default=0)
+        if is_new and driver.log.end.offset < committed_end:
             raise Violation(
                 f"{node.name} leads epoch {raft.epoch} with a log that ends at "
-                f"{driver.log.end.offset}; committed is {self._committed_end}"
+                f"{driver.log.end.offset}; committed is {committed_end}"
             )
 
     def _compare(self, node: Node, driver: RaftDriver, key: tuple[int, int]) -> None:
@@ -139,6 +145,7 @@ class QuorumRules:
             self._compared[key] = batch.last_offset + 1
             if batch.last_offset >= self._committed_end:
                 self._committed_end = batch.last_offset + 1
+                self._committed_ends[driver.raft.epoch] = self._committed_end
                 self.on_committed(batch)
 
 

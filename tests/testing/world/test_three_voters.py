@@ -6,6 +6,7 @@ PYKBROKER_QUORUM_SEEDS=1000 runs more of them; a failure prints the command that
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
 
@@ -163,6 +164,21 @@ def test_a_leader_without_a_committed_record_is_noticed() -> None:
     stage.raft(2).epoch = 2
     stage.raft(2).is_leader = True
     with pytest.raises(Violation, match="committed is 1"):
+        stage.check(2)
+
+
+@pytest.mark.parametrize("end", [0, 1])
+def test_a_leader_whose_epoch_is_over_has_what_was_committed_before_it(end: int) -> None:
+    stage = Stage()
+    stage.commit(1, 0, 1, "a")
+    stage.check(1)
+    stage.raft(1).epoch = 3
+    stage.commit(1, 1, 3, "b")
+    stage.check(1)
+    stage.raft(2).epoch = 2
+    stage.raft(2).is_leader = True
+    stage.log(2).end.offset = end
+    with nullcontext() if end else pytest.raises(Violation, match="at 0; committed is 1"):
         stage.check(2)
 
 
