@@ -199,7 +199,7 @@ class LogLoader:
                 if fault is not None and not self.is_recovered_anyway(segment):
                     _log.warning("%s: %s; rebuilding its indexes", segment.file.path, fault)
                     self.recover(segment, cuts=False)
-                    segment.sync()  # it is below the recovery point, so no flush includes it
+                    segment.sync()  # now, because no flush may follow
                     self.files.sync_dir(self.directory)
                 self.segments.add(segment)
         self.require_no_overflow()
@@ -360,13 +360,15 @@ class LogLoader:
     def remove_empty_end(self) -> None:
         """Delete empty last segments behind a hole, so that the log ends at the hole.
 
-        Nothing is lost with them. A leader that kept one would end behind its last record, where
-        no follower could arrive, so none would ever join the ISR. The directory is synced: a
-        segment that came back would overlap the records that are written in its place.
+        Nothing is lost with them. A leader that kept one would end at an offset that no follower
+        could reach, so none would ever join the ISR. The directory is synced: a segment that came
+        back would overlap the records that are written in its place.
         """
         least = max(self.recovery_point, self.log_start_offset)
         while len(self.segments) > 1 and not self.segments.last.size:
             last = self.segments.last
+            if last.base_offset <= least:
+                return  # the segment before it was not recovered, and may be damaged
             before = self.segments.lower(last.base_offset)
             assert before is not None
             end_offset = before.next_offset()

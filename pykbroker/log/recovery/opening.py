@@ -83,7 +83,8 @@ def open_log(
     log.local.has_new_names = loader.has_new_names
     log.flusher.note_recovered(loader.recovered)
     if log.log_end_offset >= log.flusher.due_offset:
-        # Killed between a write and its sync: whoever reads it now may rely on flush.messages.
+        # Killed between a write and its sync: a client or coordinator that reads it may rely on
+        # flush.messages.
         log.flush(now_ms)
     return log
 

@@ -110,6 +110,19 @@ def test_an_empty_end_is_kept(unlike: dict[str, Any]) -> None:
     assert bases_in(files) == [0, 2, 4]
 
 
+@pytest.mark.parametrize("cut_bytes", [5, 60])
+def test_a_damaged_segment_below_the_recovery_point_keeps_no_log_from_opening(
+    cut_bytes: int,
+) -> None:
+    """It was closed and synced, and something has damaged it since: what is left is served."""
+    files = hole_at_the_end()
+    path = f"{DIRECTORY}/{2:020}.log"
+    files.resize(path, files.size(path) - cut_bytes)
+    log = open_orders(files, is_clean=False, recovery_point=4)
+    assert log.log_end_offset == 4
+    assert bases_in(files) == [0, 2, 4]
+
+
 def test_an_empty_segment_behind_a_whole_one_is_kept() -> None:
     files, log = three_segments()
     log.roll(NOW_MS)
