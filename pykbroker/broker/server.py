@@ -243,8 +243,8 @@ class BrokerServer:
             raise StartError(str(fault)) from fault
 
     async def _build_services(self) -> None:
-        """Create everything that follows the metadata, load the logs, and publish the image; last
-        of all what clients request, so that it is served by then.
+        """Create everything that follows the metadata, load the logs, and publish the image: to the
+        view of clients last, so that they find a partition once it is served.
         """
         self.replica_manager = ReplicaManager(
             self.node_id,
@@ -301,7 +301,7 @@ class BrokerServer:
         except DirectoryRefused as fault:
             raise StartError(str(fault)) from fault
         self._undo += [self._close_logs, replication.close, coordinators.stop]
-        self._undo += [validation.stop, self.kraft.stop_publishing]
+        self._undo += [validation.stop, self.housekeeping.stop, self.kraft.stop_publishing]
         await self.kraft.publish_to(
             [
                 RegistrationStep(self.node_id, self.kraft.broker),
@@ -311,7 +311,6 @@ class BrokerServer:
                 self.metadata,
             ]
         )
-        self._undo.append(self.housekeeping.stop)
 
     def _write_markers(self, markers: list[Any]) -> Any:
         from pykbroker.broker.transactions.transaction_markers import write_markers
@@ -436,7 +435,7 @@ class BrokerServer:
         self.network.channel.flush_connections()
 
     async def _close_logs(self) -> None:
-        """Close the logs while other nodes of the quorum are served; nothing else may run."""
+        """Close the logs while other nodes of the quorum are served; nothing may be appended."""
         if self._in_doubt:
             return  # as after kill -9: the next start checks what is there
         self.replica_manager.end_turn(self.now_ms())

@@ -380,7 +380,7 @@ class KraftNodeDriver:
 
     async def leave_quorum(self) -> None:
         """Resign if leading, and allow a moment for the messages to reach the other voters."""
-        if not self._is_open or not self.raft.raft.is_leader:
+        if not self.raft.raft.is_leader:
             return
         if self.controller is not None:
             self.controller.deactivate()

@@ -16,6 +16,7 @@ from pykbroker.deferred import Deferred
 from pykbroker.environment.real.scheduler import in_asyncio
 from pykbroker.errors import ErrorCode
 from pykbroker.kraft.controller.requests import MANY_PARTITIONS
+from pykbroker.log.directories.log_mover_driver import LogMover
 from pykbroker.protocol.api import API_BY_NAME
 from pykbroker.protocol.messages.create_topics_request import (
     CreatableReplicaAssignment,
@@ -170,6 +171,38 @@ def test_logs_are_closed_when_no_publisher_is_in_the_middle_of_a_change(
 
         async def nothing() -> None:
             assert left.done
+
+        await stopping.stop_while(nothing)
+
+    asyncio.run(scenario())
+
+
+def test_a_move_that_a_client_asks_for_while_publishing_ends_is_stopped_as_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def scenario() -> None:
+        server = await started(tmp_path)
+        stopping = Stopping(server, monkeypatch)
+        stop_publishing = server.kraft.stop_publishing
+        stopped = []
+        stop = LogMover.stop
+
+        async def noted(mover: LogMover) -> None:
+            stopped.append(mover)
+            await stop(mover)
+
+        monkeypatch.setattr(LogMover, "stop", noted)
+        moving = []
+
+        def asked() -> Deferred | None:
+            moving.append(server.services.mover)
+            return stop_publishing()
+
+        server._undo = [asked if undo == stop_publishing else undo for undo in server._undo]
+
+        async def nothing() -> None:
+            assert stopped == moving
+            assert len(moving) == 1
 
         await stopping.stop_while(nothing)
 
