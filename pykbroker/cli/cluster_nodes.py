@@ -21,7 +21,7 @@ STOP_TIMEOUT_S: Final = 60.0
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 # Of a node that was told to stop: also when it was not far enough to catch the signal.
 _STOPPED: Final = (0, -signal.SIGTERM, -signal.SIGINT)
-# What a node logs last when one of its ports is in use, or not for this user.
+# What a node logs last when one of its ports is in use, or not permitted to this user.
 _NOT_BOUND: Final = "Socket server failed to bind to"
 
 

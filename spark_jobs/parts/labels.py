@@ -11,7 +11,10 @@ from typing import Final
 
 #: Names whose own words say too little.
 _WHOLE: Final = {
+    "ack_max_ms": "max time to acknowledgement",
     "ack_ms": "time to acknowledgement",
+    "ack_p50_ms": "p50 time to acknowledgement",
+    "ack_p99_ms": "p99 time to acknowledgement",
     "began": "began (UTC)",
     "ended": "ended (UTC)",
     "every_ms": "width of a bucket",
@@ -30,7 +33,7 @@ _WHOLE: Final = {
     **{name: f"{name} bytes" for name in ("min", "p1", "p50", "p90", "p99", "p999", "max", "mean")},
 }
 _OLDEST: Final = "oldest_open_"
-_WORDS: Final = {"ack": "acknowledgement", "mb": "MB", "timestampType": "timestamp type"}
+_WORDS: Final = {"mb": "MB", "timestampType": "timestamp type"}
 #: A name in `_ms` whose last word is one of these is a point in time; others are durations.
 _TIMES: Final = frozenset({"at", "bucket", "timestamp"})
 

@@ -67,9 +67,10 @@ def _is_local(master: str) -> bool:
 
 @contextmanager
 def _quiet_launch(spark_home: str) -> Iterator[None]:
-    """Give a JVM that is launched meanwhile, and logs before it has a session, our log4j2 file. It
-    takes the place of a configuration directory, so it is for a Spark (`spark_home`; empty: of
-    spark-submit) that has none."""
+    """Let a JVM that is launched in this block use our log4j2 file, because it logs before it has a
+    session. The file's directory takes the place of a configuration directory, so a Spark
+    (`spark_home`; empty: that of spark-submit) that has one keeps it.
+    """
     has_conf = _CONF_DIR in os.environ or os.path.isdir(os.path.join(spark_home, "conf"))
     if not spark_home or has_conf or not _QUIET_CONF.is_dir():
         yield

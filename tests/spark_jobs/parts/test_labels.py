@@ -35,7 +35,7 @@ def test_keys_of_one_job_have_labels_of_their_own():
         ("committed_at_ms", "committed at (UTC)"),
         ("longest_pause_ms", "longest pause"),
         ("encode_mb_per_second", "encode MB per second"),
-        ("ack_p99_ms", "acknowledgement p99"),
+        ("ack_p99_ms", "p99 time to acknowledgement"),
         ("p99", "p99 bytes"),
         ("p99_ms", "p99"),
         ("oldest_open_timestamp_ms", "oldest open transaction's timestamp (UTC)"),
