@@ -3,8 +3,8 @@
 A replica that lost its power may lack what was not flushed. Kafka cannot distinguish it from one
 whose process was killed: when a broker registers again after either, it leaves the in-sync and the
 eligible replicas (KIP-966). As long as another of these runs, nothing is lost. If none of them
-does, any of them, as the last known leader, may lead next: what follows the recovery point of one
-that lost its power may be lost.
+does, any of them, as the last known leader, may lead next, and so may a last known leader from
+before: what follows the recovery point of one that lost its power may be lost.
 
 In: a node whose process is about to end; committed metadata, because a reassignment may leave a
 partition to replicas that have lost their power and are not back yet. Out: for each partition that
@@ -104,14 +104,9 @@ class PowerLosses:
         candidates = {*partition.isr, *partition.elr} or set(partition.last_known_elr)
         if any(not _is_unnoticed(self._ended, each, image) for each in candidates):
             return None
-        return min(
-            (
-                self._flushed[each].get(key, 0)
-                for each in candidates
-                if _is_unnoticed(self._lost_power, each, image)
-            ),
-            default=None,
-        )
+        may_lack = {each for each in partition.last_known_elr if each in self._lost_power}
+        may_lack |= {each for each in candidates if _is_unnoticed(self._lost_power, each, image)}
+        return min((self._flushed[each].get(key, 0) for each in may_lack), default=None)
 
 
 def _is_unnoticed(epochs: Mapping[int, int], node_id: int, image: MetadataImage) -> bool:

@@ -93,6 +93,17 @@ def test_eligible_replicas_count_and_the_last_known_leader_when_there_are_none()
     assert stage.end(1) == {KEY: 5}
 
 
+def test_a_last_known_leader_that_came_back_without_records_may_lead_after_the_last_eligible() -> (
+    None
+):
+    stage = Stage(5, 6, 7)
+    stage.publish(isr=(1,), elr=(3,))
+    assert stage.end(1) == {}
+    stage.registers_again(1, isr=(), elr=(3,), last_known_elr=(1,))
+    assert stage.losses.losses() == {}
+    assert stage.end(3, power=False) == {KEY: 5}
+
+
 def test_who_stops_in_good_order_has_everything() -> None:
     stage = Stage(5, 6, 7)
     stage.nodes[0].has_stopped = True
