@@ -43,6 +43,12 @@ def test_a_seed_repeats_in_another_process(seed: str) -> None:
     assert digests != {live(4, Kind())[0]}
 
 
+def test_a_leader_of_a_group_that_joins_again_assigns_as_before() -> None:
+    """Its first SyncGroup may have been lost with the connection, or carried out."""
+    _, failure = live(308106, Kind())
+    assert not failure, failure
+
+
 def test_lives_are_full_of_events() -> None:
     """A world in which nothing happens would prove nothing."""
     acknowledged = read = commits = faults = changes = starts = 0

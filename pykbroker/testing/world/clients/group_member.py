@@ -68,6 +68,8 @@ class GroupMember(RoutedClient):
         self._member_id = ""
         self._generation = -1
         self._owned: list[int] = []
+        self._shares: dict[int, dict[str, list[int]]] = {}
+        """What this member assigned, by member, in the last generation that it led."""
         self.rounds = 0
 
     async def script(self) -> None:
@@ -133,9 +135,12 @@ class GroupMember(RoutedClient):
         self, members: Sequence[Any], coordinator: Peer
     ) -> list[SyncGroupRequestAssignment]:
         ids = sorted(member.member_id for member in members)
-        shares: dict[str, list[int]] = {member_id: [] for member_id in ids}
-        for index in range(self._topic.partitions):
-            shares[self.dice.choice(ids)].append(index)
+        shares = self._shares.get(self._generation, {})
+        if sorted(shares) != ids:  # otherwise it joins again: its first assignment may be lost
+            shares = {member_id: [] for member_id in ids}
+            for index in range(self._topic.partitions):
+                shares[self.dice.choice(ids)].append(index)
+            self._shares = {self._generation: shares}
         self._ledger.assigned(self._generation, shares, coordinator.node_id)
         return [
             SyncGroupRequestAssignment(member_id=member_id, assignment=bytes(share))
