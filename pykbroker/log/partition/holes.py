@@ -19,10 +19,10 @@ BEHIND_EVERYTHING = 1 << 63
 def first_hole(log: PartitionLog) -> int | None:
     """Return where the first hole after the recovery point begins; None if there is none.
 
-    Flushed data has no holes and is not checked. A compacted log, which has gaps, is only checked
-    once after an unclean stop: the node is not in sync then, and fetching a gap again is harmless.
+    Only a log that was opened after an unclean stop is checked, and only once: later its gaps are
+    its leader's, or compaction's, and the replica may be in sync. Flushed data has no holes.
     """
-    if log.config.compact and not log.local.may_have_holes:
+    if not log.local.may_have_holes:
         return None
     unflushed = log.segments.within(log.recovery_point, BEHIND_EVERYTHING)
     for segment, following in pairwise(unflushed):

@@ -51,9 +51,10 @@ def test_what_was_flushed_is_not_looked_at() -> None:
     assert first_hole(with_hole(recovery_point=5)) is None
 
 
-def test_compacted_logs_have_gaps() -> None:
-    """Only the first leader after a recovery tells gaps from what a power failure took."""
-    log = with_hole(cleanup_policy="compact")
+@pytest.mark.parametrize("cleanup_policy", ["delete", "compact"])
+def test_a_log_is_looked_at_once_after_an_unclean_stop(cleanup_policy: str) -> None:
+    """A replica that has led or followed since may be in sync: cutting it would lose records."""
+    log = with_hole(cleanup_policy=cleanup_policy)
     assert first_hole(log) == 3
     log.local.may_have_holes = False
     assert first_hole(log) is None

@@ -70,6 +70,11 @@ def _too_much(original: Any, leader_epoch: int, end: int, offset: int, log: Any)
     return found._replace(offset=max(log.log_start_offset, found.offset - 3))
 
 
+def _each_time(original: Any, log: Any) -> Any:
+    log.local.may_have_holes = True
+    return original(log)
+
+
 def _any_replica(
     original: Any,
     partition: Any,
@@ -111,6 +116,13 @@ REPLICATION_MUTANTS = (
         "a follower keeps what is committed",
         (Patch("replication.fetcher:truncation_for", instead(_too_much)),),
         life=CLUSTER,
+    ),
+    Mutant(
+        "cut-in-sync",
+        "a replica that has led since a power failure keeps its log as it is",
+        (Patch("replication.follower_log:first_hole", instead(_each_time)),),
+        life=CLUSTER,
+        seed=410000,
     ),
     Mutant(
         "taken-with-too-few",
