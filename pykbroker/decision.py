@@ -17,10 +17,12 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from pykbroker.values import value
+
 Record = TypeVar("Record")
 
 
-@dataclass(slots=True, frozen=True)
+@value
 class MetadataRecord:
     """A record of `__cluster_metadata`: a generated message and the version to write it in."""
 
@@ -38,7 +40,7 @@ class CoordinatorRecord(NamedTuple):
     value_version: int = 0
 
 
-@dataclass(slots=True, frozen=True)
+@value
 class StartTimer:
     """Call the machine with `key` at `deadline_ms`; replaces a timer with the same key."""
 
@@ -46,7 +48,7 @@ class StartTimer:
     deadline_ms: int
 
 
-@dataclass(slots=True, frozen=True)
+@value
 class CancelTimer:
     """Cancel the timer `key`; does nothing if there is none."""
 

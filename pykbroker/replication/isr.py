@@ -15,10 +15,10 @@ Invariants: `members` is a subset of `maximal`; at most one change is in flight.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from pykbroker.errors import ErrorCode
 from pykbroker.replication.follower_progress import FollowerProgress
+from pykbroker.values import value
 
 NOT_APPLIED = (int(ErrorCode.OPERATION_NOT_ATTEMPTED), int(ErrorCode.INELIGIBLE_REPLICA))
 """The controller's epoch of the partition is the leader's, and it has applied nothing."""
@@ -34,7 +34,7 @@ OUTDATED = (
 """Whether the change was applied only the metadata can tell: the leader waits for it."""
 
 
-@dataclass(slots=True, frozen=True)
+@value
 class IsrState:
     """Confirmed in-sync replicas (node ids) and the change in flight, if any."""
 

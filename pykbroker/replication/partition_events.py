@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pykbroker.kraft.partition_image import RECOVERED
+from pykbroker.values import value
 
 
-@dataclass(slots=True, frozen=True)
+@value
 class PartitionAssigned:
     """The metadata image has a new registration of the partition."""
 
@@ -22,12 +23,12 @@ class PartitionAssigned:
     partition_epoch: int
 
 
-@dataclass(slots=True, frozen=True)
+@value
 class IsrCheckDue:
     """The time of `next_deadline_ms` has been reached."""
 
 
-@dataclass(slots=True, frozen=True)
+@value
 class ProposalAccepted:
     """The controller answered `proposal` with the state of the partition after it."""
 
@@ -38,7 +39,7 @@ class ProposalAccepted:
     leader_recovery_state: int
 
 
-@dataclass(slots=True, frozen=True)
+@value
 class ProposalRefused:
     """The controller rejected `proposal` with an error code."""
 
@@ -49,7 +50,7 @@ class ProposalRefused:
 Event = PartitionAssigned | IsrCheckDue | ProposalAccepted | ProposalRefused
 
 
-@dataclass(slots=True, frozen=True)
+@value
 class BecameLeader:
     """This node leads the partition since `leader_epoch`, from `start_offset` on."""
 
@@ -57,7 +58,7 @@ class BecameLeader:
     start_offset: int
 
 
-@dataclass(slots=True, frozen=True)
+@value
 class BecameFollower:
     """Another node leads (-1: none): follow it, and end operations that wait for a leader here."""
 
@@ -65,14 +66,14 @@ class BecameFollower:
     leader_epoch: int
 
 
-@dataclass(slots=True, frozen=True)
+@value
 class HighWatermarkAdvanced:
     """Complete the produces, fetches and coordinator writes that wait for the high watermark."""
 
     high_watermark: int
 
 
-@dataclass(slots=True, frozen=True)
+@value
 class LowWatermarkAdvanced:
     """Complete the DeleteRecords requests that wait for the low watermark."""
 

@@ -8,11 +8,11 @@ caller, which is returned in the reply.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from pykbroker.kraft.raft.quorum_state import ElectionState
 from pykbroker.kraft.raft.voters import ReplicaKey
+from pykbroker.values import value
 
 
 class LogEnd(NamedTuple):
@@ -28,7 +28,7 @@ class LogEnd(NamedTuple):
 # Events.
 
 
-@dataclass(slots=True, frozen=True)
+@value
 class Started:
     """The log is loaded; `saved` is the content of the quorum-state file."""
 
@@ -36,40 +36,40 @@ class Started:
     log_end: LogEnd
 
 
-@dataclass(slots=True, frozen=True)
+@value
 class Tick:
     """Time has passed: the deadline of `Raft.next_deadline_ms` is reached."""
 
 
-@dataclass(slots=True, frozen=True)
+@value
 class Appended:
     """The log has grown up to `log_end`; it need not be on disk yet."""
 
     log_end: LogEnd
 
 
-@dataclass(slots=True, frozen=True)
+@value
 class Truncated:
     """The log was cut back to `log_end`, where it diverged from the leader's."""
 
     log_end: LogEnd
 
 
-@dataclass(slots=True, frozen=True)
+@value
 class SnapshotLoaded:
     """The log was replaced by a snapshot of the leader, and begins at `log_end`."""
 
     log_end: LogEnd
 
 
-@dataclass(slots=True, frozen=True)
+@value
 class Flushed:
     """Everything below `offset` is on disk."""
 
     offset: int
 
 
-@dataclass(slots=True, frozen=True)
+@value
 class VoteRequested:
     """A Vote request of a candidate or, with `pre_vote`, of a prospective candidate."""
 
@@ -81,7 +81,7 @@ class VoteRequested:
     reply_to: Hashable
 
 
-@dataclass(slots=True, frozen=True)
+@value
 class VoteAnswered:
     """The answer of a voter to our Vote request."""
 
@@ -92,7 +92,7 @@ class VoteAnswered:
     pre_vote: bool
 
 
-@dataclass(slots=True, frozen=True)
+@value
 class BeginEpochRequested:
     """A BeginQuorumEpoch request: a new leader announces itself."""
 
@@ -101,7 +101,7 @@ class BeginEpochRequested:
     reply_to: Hashable
 
 
-@dataclass(slots=True, frozen=True)
+@value
 class BeginEpochAnswered:
     """A voter has acknowledged this replica as leader."""
 
@@ -110,7 +110,7 @@ class BeginEpochAnswered:
     leader_id: int
 
 
-@dataclass(slots=True, frozen=True)
+@value
 class EndEpochRequested:
     """An EndQuorumEpoch request: the leader resigns and names who should follow, best first."""
 
@@ -120,7 +120,7 @@ class EndEpochRequested:
     reply_to: Hashable
 
 
-@dataclass(slots=True, frozen=True)
+@value
 class EndEpochAnswered:
     """A voter has acknowledged that this replica has resigned."""
 
@@ -129,7 +129,7 @@ class EndEpochAnswered:
     leader_id: int
 
 
-@dataclass(slots=True, frozen=True)
+@value
 class NewsReceived:
     """A response of another replica that contains only the epoch and leader it knows."""
 
@@ -137,14 +137,14 @@ class NewsReceived:
     leader_id: int
 
 
-@dataclass(slots=True, frozen=True)
+@value
 class FollowerFetchedSnapshot:
     """A replica fetched a part of a snapshot."""
 
     replica: ReplicaKey
 
 
-@dataclass(slots=True, frozen=True)
+@value
 class FollowerFetched:
     """A replica fetched from `offset`: it has everything below on disk."""
 
@@ -152,7 +152,7 @@ class FollowerFetched:
     offset: int
 
 
-@dataclass(slots=True, frozen=True)
+@value
 class LeaderAnswered:
     """A Fetch answer of the leader, which is alive, with its high watermark."""
 
@@ -161,7 +161,7 @@ class LeaderAnswered:
     high_watermark: int
 
 
-@dataclass(slots=True, frozen=True)
+@value
 class Resign:
     """Resign leadership: the node is shutting down, or its disk failed."""
 
@@ -189,14 +189,14 @@ Event = (
 # Effects.
 
 
-@dataclass(slots=True, frozen=True)
+@value
 class SaveElection:
     """Write the quorum-state file and sync it before any later effect."""
 
     election: ElectionState
 
 
-@dataclass(slots=True, frozen=True)
+@value
 class AppendControl:
     """Append one control batch with these messages in `epoch`, as the leader's first."""
 
@@ -204,7 +204,7 @@ class AppendControl:
     messages: tuple[Any, ...]
 
 
-@dataclass(slots=True, frozen=True)
+@value
 class LeaderChanged:
     """The leader is known (or -1: unknown again). With this replica's id, the
     controller may begin.
@@ -214,14 +214,14 @@ class LeaderChanged:
     epoch: int
 
 
-@dataclass(slots=True, frozen=True)
+@value
 class HighWatermarkMoved:
     """Everything below `offset` is committed."""
 
     offset: int
 
 
-@dataclass(slots=True, frozen=True)
+@value
 class SendVote:
     """Ask a voter for its vote. The log must be on disk up to `log_end` before this is sent;
     otherwise an election could be won with records that a crash then loses.
@@ -233,7 +233,7 @@ class SendVote:
     pre_vote: bool
 
 
-@dataclass(slots=True, frozen=True)
+@value
 class SendBeginEpoch:
     """Tell a voter that this replica leads."""
 
@@ -241,7 +241,7 @@ class SendBeginEpoch:
     epoch: int
 
 
-@dataclass(slots=True, frozen=True)
+@value
 class SendEndEpoch:
     """Tell a voter that this replica resigns."""
 
@@ -250,7 +250,7 @@ class SendEndEpoch:
     preferred_successors: tuple[ReplicaKey, ...]
 
 
-@dataclass(slots=True, frozen=True)
+@value
 class Reply:
     """Answer a request of another replica; `granted` has a meaning only for votes."""
 
