@@ -7,6 +7,9 @@
     COMPLETE_ABORT    INVALID_TXN_STATE             done (0)
     EMPTY             INVALID_TXN_STATE
 
+Before transaction.version 2, a producer with another id or epoch is rejected in every state, so a
+fenced one does not wait for the markers of the transaction that its successor aborted.
+
 From transaction.version 2 on every end takes the next epoch, so the epoch distinguishes a repeated
 request (one below the current epoch, or the last of the previous producer id) from a new one. A
 repeated one is answered as above, with the producer id and epoch to continue with; a new commit of
@@ -51,8 +54,6 @@ def end(
     """
     if transaction is None:
         return ErrorCode.INVALID_PRODUCER_ID_MAPPING
-    if transaction.state.is_ending:
-        return ErrorCode.CONCURRENT_TRANSACTIONS
     if request.client_version < EPOCH_BUMPING:
         return _end_by_state(transaction, request, now_ms)
     return _end_by_epoch(transaction, request, new_producer_id, now_ms)
@@ -64,6 +65,8 @@ def _end_by_state(transaction: Transaction, request: Ending, now_ms: int) -> Out
         return ErrorCode.INVALID_PRODUCER_ID_MAPPING
     if request.epoch != transaction.epoch:
         return ErrorCode.PRODUCER_FENCED
+    if transaction.state.is_ending:
+        return ErrorCode.CONCURRENT_TRANSACTIONS
     if transaction.state is TransactionState.ONGOING:
         return transaction.ended(request.is_commit, 0, now_ms)
     return NONE if transaction.state is _done(request) else INVALID
@@ -73,6 +76,9 @@ def _end_by_epoch(
     transaction: Transaction, request: Ending, new_producer_id: int | None, now_ms: int
 ) -> Outcome:
     """transaction.version 2."""
+    if transaction.state.is_ending:
+        # First: the producer may have the next producer id already.
+        return ErrorCode.CONCURRENT_TRANSACTIONS
     is_after_rotation = (
         request.producer_id == transaction.previous_producer_id
         and request.epoch == MAX_EPOCH - 1

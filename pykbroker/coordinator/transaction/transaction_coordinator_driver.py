@@ -152,9 +152,21 @@ class TransactionCoordinator:
                 self.num_partitions = len(topic.partitions)
                 for index, partition in topic.partitions.items():
                     if partition.leader == self.node_id:
-                        self.runtime.on_elected(index, partition.leader_epoch)
+                        self.on_elected(index, partition.leader_epoch)
                     else:
                         self._resign(index)
+
+    def on_elected(self, partition: int, leader_epoch: int) -> None:
+        """Load a partition that this node leads in `leader_epoch`; see `CoordinatorRuntime`.
+
+        In a later epoch of a machine that is kept, markers are sent again: a completion in the
+        epoch before may have been rejected.
+        """
+        before = self.runtime.led(partition)
+        self.runtime.on_elected(partition, leader_epoch)
+        now = self.runtime.led(partition)
+        if before and now and before[0] < now[0] and now[1] is before[1] is not None:
+            self._on_loaded(partition)
 
     def _resign(self, partition: int) -> None:
         self.runtime.on_resigned(partition)

@@ -48,9 +48,15 @@ def test_an_open_transaction(version: int) -> None:
 def test_one_that_ends_already(version: int, state: TransactionState) -> None:
     ending = OPEN._replace(state=state)
     for commit in (True, False):
-        for producer_id in (7, 8):
-            code = outcome(ending, commit=commit, version=version, producer_id=producer_id)
-            assert code is E.CONCURRENT_TRANSACTIONS
+        assert outcome(ending, commit=commit, version=version) is E.CONCURRENT_TRANSACTIONS
+        others = {
+            outcome(ending, commit=commit, version=version, producer_id=8),
+            outcome(ending, commit=commit, version=version, epoch=2),
+        }
+        if version == 2:  # it may have the next producer id already
+            assert others == {E.CONCURRENT_TRANSACTIONS}
+        else:  # it need not wait for the markers to learn that it is fenced
+            assert others == {E.INVALID_PRODUCER_ID_MAPPING, E.PRODUCER_FENCED}
 
 
 @pytest.mark.parametrize(

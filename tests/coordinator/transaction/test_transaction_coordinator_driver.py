@@ -183,6 +183,28 @@ def test_an_outcome_survives_its_coordinator() -> None:
     }
 
 
+@pytest.mark.parametrize("server_version", [0, 2])
+def test_an_outcome_is_completed_in_the_next_epoch_of_the_same_coordinator(
+    server_version: int,
+) -> None:
+    world = TransactionWorld(server_version)
+    producer = world.began()
+    world.add(producer, A)
+    world.hold = []
+    world.end(producer)
+    for partition in range(2):  # another replica was removed: the leader stays
+        world.coordinator.on_elected(partition, 6)
+    held, world.hold = world.hold, None
+    for deferred, response in held:
+        deferred.resolve(response)
+    world.run()
+    assert world.state() == "CompleteCommit"
+    assert [markers[0].coordinator_epoch for _, markers in world.asked] == [5, 6]
+    world.coordinator.on_elected(0, 6)
+    world.run(11_000)
+    assert len(world.asked) == 2
+
+
 def test_an_open_transaction_goes_on_over_a_fail_over() -> None:
     world = TransactionWorld()
     producer = world.began()

@@ -90,7 +90,7 @@ class TransactionWorld:
         )
         for partition in range(2):
             self.log.host(partition)
-            self.coordinator.runtime.on_elected(partition, leader_epoch)
+            self.coordinator.on_elected(partition, leader_epoch)
         self.run()
 
     def fail_over(self, leader_epoch: int) -> None:
