@@ -24,11 +24,6 @@ def placed_partitions(
     made: dict[int, PartitionImage] = {}
     for number, replicas in enumerate(paced(placed, state.breathe), first):
         isr = tuple(broker for broker in replicas if state.is_active(broker))
-        if not isr:
-            raise KafkaError(
-                ErrorCode.INVALID_REPLICATION_FACTOR,
-                "All brokers are currently fenced or in controlled shutdown.",
-            )
         made[number] = _new_partition(state, replicas, isr)
     return made
 

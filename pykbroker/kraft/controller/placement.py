@@ -1,9 +1,10 @@
 """Places the replicas of new partitions: striped over racks, then over the brokers of each rack.
 
 The first replica of each partition is on an unfenced broker, the next ones use the racks in turn.
+Brokers in controlled shutdown, or with all their log directories cordoned, receive none.
 When as many partitions have been placed as there are unfenced brokers, all lists are shuffled, so
 that the followers of one leader are spread.
-Source: Kafka's `StripedReplicaPlacer.java`.
+Source: Kafka's `StripedReplicaPlacer.java`, `BrokerHeartbeatManager.java` (`usableBrokers`).
 """
 
 from __future__ import annotations
@@ -116,6 +117,11 @@ class _Racks:
         return chosen
 
 
+def _takes_replicas(broker: BrokerRegistration) -> bool:
+    is_leaving = broker.in_controlled_shutdown and not broker.fenced
+    return not is_leaving and broker.has_uncordoned_directories
+
+
 def place_replicas(
     brokers: Iterable[BrokerRegistration],
     partitions: int,
@@ -126,7 +132,7 @@ def place_replicas(
     """Return the replicas of `partitions` new partitions. Raises KafkaError
     if there are too few brokers.
     """
-    racks = _Racks(random, (broker for broker in brokers if broker.has_uncordoned_directories))
+    racks = _Racks(random, filter(_takes_replicas, brokers))
     if replication_factor <= 0:
         raise _invalid(
             f"Invalid replication factor {replication_factor}: the replication factor must be "

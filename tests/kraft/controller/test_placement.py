@@ -42,6 +42,19 @@ def test_a_fenced_broker_is_never_first() -> None:
         assert sorted(replicas) == [0, 1, 2]
 
 
+def test_a_broker_in_controlled_shutdown_receives_nothing() -> None:
+    leaving = broker(1)._replace(in_controlled_shutdown=True)
+    brokers = [broker(0), leaving, broker(2)]
+    placed = place_replicas(brokers, 6, 2, SeededSource(random.Random(1)))
+    assert [sorted(replicas) for replicas in placed] == [[0, 2]] * 6
+
+
+def test_a_broker_that_has_stopped_is_like_any_fenced_broker() -> None:
+    stopped = broker(1, fenced=True)._replace(in_controlled_shutdown=True)
+    placed = place_replicas([broker(0), stopped], 3, 2, SeededSource(random.Random(1)))
+    assert placed == [[0, 1]] * 3
+
+
 @pytest.mark.parametrize(
     ("brokers", "factor", "message"),
     [
