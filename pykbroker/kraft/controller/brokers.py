@@ -203,7 +203,8 @@ def heartbeat(state: ControllerState, request: Any, now_ms: int) -> Decision[Met
     broker = check_broker_epoch(state, broker_id, request.broker_epoch)
     registered_at = state.registration_offsets.get(broker_id, -1)
     caught_up = request.current_metadata_offset >= registered_at
-    fenced, leaving, done = broker.fenced, broker.in_controlled_shutdown, False
+    fenced, done = broker.fenced, False
+    leaving = not fenced and state.sessions.controlled_shutdown_offset(broker_id) >= 0
     records: list[MetadataRecord] = []
     if fenced:
         if request.want_shut_down:
@@ -227,7 +228,7 @@ def heartbeat(state: ControllerState, request: Any, now_ms: int) -> Decision[Met
         fenced = True
         records = fence(state, broker)
     state.sessions.touch(broker_id, broker.epoch, now_ms, request.current_metadata_offset)
-    if leaving and records:
+    if leaving:
         last_offset = state.next_offset + len(records) - 1
         state.sessions.begin_controlled_shutdown(broker_id, last_offset)
     records += _directory_changes(state, broker, request)
@@ -256,7 +257,12 @@ def _unfence(
 def _begin_controlled_shutdown(
     state: ControllerState, broker: BrokerRegistration
 ) -> list[MetadataRecord]:
-    return [_change(broker, 1, in_controlled_shutdown=1), *broker_goes(state, broker.id)]
+    """Return the records that move a broker's leaderships to others.
+
+    If the former controller began the shutdown, it may have moved only some of them.
+    """
+    begun = [] if broker.in_controlled_shutdown else [_change(broker, 1, in_controlled_shutdown=1)]
+    return [*begun, *broker_goes(state, broker.id)]
 
 
 def _may_go(state: ControllerState, broker: BrokerRegistration) -> bool:

@@ -49,17 +49,22 @@ class ControllerWorld:
         self.uuids += 1
         return self.uuids.to_bytes(16, "big")
 
-    def fresh(self) -> Controller:
-        """Another machine that knows nothing yet."""
+    def fresh(self, image: MetadataImage | None = None) -> Controller:
+        """Another machine, on this image; without one it knows nothing yet."""
         return Controller(
             node_id=1,
             cluster_id=CLUSTER_ID,
             config=self.config,
             new_uuid=self.new_uuid,
             random=SeededSource(random.Random(7)),
-            committed=MetadataReplay(MetadataImage()),
-            next_offset=0,
+            committed=MetadataReplay(MetadataImage() if image is None else image),
+            next_offset=len(self.log),
         )
+
+    def fail_over(self) -> None:
+        """Let another controller go on with what is in the log."""
+        self.controller = self.fresh(self.image)
+        self.commit(self.controller.activate([], self.now_ms))
 
     @property
     def image(self) -> Any:

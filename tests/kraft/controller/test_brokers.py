@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from pykbroker.decision import Decision
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.controller.brokers import check_broker_epoch
 from pykbroker.protocol.messages import broker_registration_request as registration
 from pykbroker.protocol.messages import controller_registration_request as controllers
+from pykbroker.protocol.messages.broker_heartbeat_request import BrokerHeartbeatRequest
 from tests.kraft.controller.controller_world import (
     CLUSTER_ID,
     ControllerWorld,
@@ -129,6 +131,26 @@ def test_controlled_shutdown_moves_leaders_then_lets_the_broker_go() -> None:
     world.heartbeat(2)
     assert world.heartbeat(1, want_shut_down=True).should_shut_down
     assert world.image.brokers[1].fenced
+
+
+def test_a_new_controller_moves_the_leaders_that_the_former_did_not() -> None:
+    world = ControllerWorld().brokers(1, 2)
+    world.create(topic("t", 2, assignments={0: [1, 2], 1: [1, 2]}))
+    request = BrokerHeartbeatRequest(
+        broker_id=1, broker_epoch=world.image.brokers[1].epoch, want_shut_down=True
+    )
+    begun = world.controller.heartbeat(request, world.now_ms)
+    assert len(begun.records) == 3
+    world.commit(Decision(records=begun.records[:2]))  # the controller failed before the last
+    world.fail_over()
+    assert [world.partition("t", number).leader for number in (0, 1)] == [2, 1]
+    start = len(world.log)
+    assert not world.heartbeat(1, want_shut_down=True).should_shut_down
+    assert names_of(world.log[start:]) == ["PartitionChangeRecord"]
+    assert world.partition("t", 1).leader == 2
+    assert not world.heartbeat(1, want_shut_down=True).should_shut_down
+    world.heartbeat(2)
+    assert world.heartbeat(1, want_shut_down=True).should_shut_down
 
 
 def test_a_broker_that_leads_nothing_may_go_at_once() -> None:
