@@ -1,7 +1,7 @@
 """Several nodes' metadata in one process: real drivers, disks in memory, one virtual time.
 
-Requests between nodes are encoded and decoded in the highest version, take a while, and can be
-lost. What is checked after every event stands in `check`.
+Requests between nodes are encoded and decoded in the highest version of the receiver, take a while,
+and can be lost. What is checked after every event stands in `check`.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from pykbroker.protocol.api import request_class, response_class
 from pykbroker.protocol.messages.controller_registration_request import (
     ControllerRegistrationRequest,
 )
+from pykbroker.protocol.primitives import EncodeError
 from pykbroker.purgatory import Purgatory
 from pykbroker.testing.world.memory_files import MemoryFiles, SimulatedCrash
 from pykbroker.types import Peer
@@ -216,6 +217,7 @@ class QuorumWorld:
         self.scheduler = ManualScheduler(NOW_MS, files)
         self.cut: set[tuple[int, int]] = set()  # (from, to): nothing arrives
         self.loss = 0.0
+        self.versions: dict[tuple[int, str], int] = {}  # (node, API): the highest that it has
         self.leaders: dict[int, int] = {}
         self.committed: list[tuple[int, str]] = []
         self.images: dict[int, Any] = {}
@@ -235,7 +237,8 @@ class QuorumWorld:
         reply = Deferred()
         life = sender.life
         api = request_api(message)
-        version = api.max_version
+        receiver = self.nodes[peer.port - PORT]
+        version = self.versions.get((receiver.node_id, api.name), api.max_version)
 
         def finish(value: Any) -> None:
             if not reply.done and sender.up and sender.life == life:
@@ -246,8 +249,11 @@ class QuorumWorld:
 
         left_ms = max(deadline_ms - self.now_ms, 0)
         self.scheduler.call_later(left_ms, fail, ErrorCode.REQUEST_TIMED_OUT)
-        receiver = self.nodes[peer.port - PORT]
-        sent = over_the_wire(message, request_class(api.key), version)
+        try:
+            sent = over_the_wire(message, request_class(api.key), version)
+        except EncodeError:
+            fail(ErrorCode.UNSUPPORTED_VERSION)
+            return reply
 
         def deliver() -> None:
             if not receiver.up:

@@ -39,6 +39,13 @@ def test_three_voters_elect_and_replicate() -> None:
     assert leader.raft.high_watermark > 3
 
 
+def test_voters_that_know_no_pre_votes_elect_a_leader() -> None:
+    world = QuorumWorld(3)
+    world.versions |= {(node_id, "Vote"): 1 for node_id in world.nodes}
+    world.leader().kill()
+    assert world.settle(world.change(world.leader(), 1)).error_code == 0
+
+
 def test_an_observer_follows_and_learns_of_a_new_leader() -> None:
     world = QuorumWorld(3, observers=1)
     old = world.leader()

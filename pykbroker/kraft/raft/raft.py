@@ -59,6 +59,8 @@ class Raft(RaftState):
                 raft_elections.vote_requested(self, event, now_ms)
             case ev.VoteAnswered():
                 raft_elections.vote_answered(self, event, now_ms)
+            case ev.PreVoteNotSupported():
+                raft_elections.pre_vote_not_supported(self, event, now_ms)
             case ev.BeginEpochRequested():
                 raft_following.begin_epoch_requested(self, event, now_ms)
             case ev.BeginEpochAnswered():

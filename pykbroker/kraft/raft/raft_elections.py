@@ -66,6 +66,12 @@ def vote_answered(raft: RaftState, event: ev.VoteAnswered, now_ms: int) -> None:
         lose_pre_vote(raft, role, now_ms)
 
 
+def pre_vote_not_supported(raft: RaftState, event: ev.PreVoteNotSupported, now_ms: int) -> None:
+    """Stand for election at once: a voter without pre-votes cannot say whether it would vote."""
+    if isinstance(raft.role, Prospective) and event.epoch == raft.epoch:
+        raft.become_candidate(now_ms)
+
+
 def lose_pre_vote(raft: RaftState, role: Prospective, now_ms: int) -> None:
     """Give up a pre-vote, because the election would not be won: follow the known
     leader, or wait.

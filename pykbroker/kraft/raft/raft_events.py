@@ -93,6 +93,13 @@ class VoteAnswered:
 
 
 @value
+class PreVoteNotSupported:
+    """A voter does not know pre-votes (Kafka before 4.0), which were asked for in `epoch`."""
+
+    epoch: int
+
+
+@value
 class BeginEpochRequested:
     """A BeginQuorumEpoch request: a new leader announces itself."""
 
@@ -175,6 +182,7 @@ Event = (
     | Flushed
     | VoteRequested
     | VoteAnswered
+    | PreVoteNotSupported
     | BeginEpochRequested
     | BeginEpochAnswered
     | EndEpochRequested

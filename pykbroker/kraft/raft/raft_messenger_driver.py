@@ -83,7 +83,8 @@ class RaftMessenger:
             effect.pre_vote,
         )
         while self._is_wanted(effect):
-            known, partition = await self._ask(effect.voter.id, message)
+            not_supported = ev.PreVoteNotSupported(effect.epoch) if effect.pre_vote else None
+            known, partition = await self._ask(effect.voter.id, message, not_supported)
             if partition is None:
                 await self._scheduler.sleep(self._retry_backoff_ms)
                 continue
@@ -133,9 +134,11 @@ class RaftMessenger:
                 return
             await self._scheduler.sleep(self._retry_backoff_ms)
 
-    async def _ask(self, voter_id: int, message: Message) -> tuple[raft_rpc.Known, Any | None]:
+    async def _ask(
+        self, voter_id: int, message: Message, not_supported: ev.Event | None = None
+    ) -> tuple[raft_rpc.Known, Any | None]:
         """Return (the voter's view of the quorum, its entry); no entry if
-        unreachable or invalid.
+        unreachable or invalid. `not_supported` happens if the voter is too old for the message.
         """
         nothing = raft_rpc.Known(-1, -1, None)
         peer = self._peers.find(voter_id)
@@ -146,6 +149,8 @@ class RaftMessenger:
         outcome = await value_of(self._send(peer, message, deadline_ms))
         self.in_flight -= 1
         if isinstance(outcome, KafkaError):
+            if outcome.code == ErrorCode.UNSUPPORTED_VERSION and not_supported is not None:
+                self._step(not_supported)
             return nothing, None
         if outcome.error_code:
             _log.error(

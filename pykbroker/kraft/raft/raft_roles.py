@@ -4,9 +4,9 @@
     ------------  -------------------------------  ------------------------------------------------
     Unattached    pre-vote: if its log is as long  a leader is known -> Follower; election timeout
                   vote: the same, once an epoch    -> Prospective
-    Prospective   as Unattached                    a majority would vote -> Candidate; lost or
-                                                   timed out -> Follower of the known leader, else
-                                                   Unattached
+    Prospective   as Unattached                    a majority would vote, or a voter does not know
+                                                   pre-votes -> Candidate; lost or timed out ->
+                                                   Follower of the known leader, else Unattached
     Candidate     pre-vote: if its log is as long  a majority voted -> Leader; timed out ->
                   vote: no (it voted for itself)   Prospective; a leader is known -> Follower
     Leader        no                               a later epoch -> Unattached; no majority fetches,
