@@ -84,6 +84,7 @@ TESTED_IN = {
     "kraft/raft/raft_fetcher_driver": "kraft/test_quorum.py",
     "kraft/raft/raft_links": "kraft/test_quorum.py",
     "kraft/raft/raft_messenger_driver": "kraft/test_quorum.py",
+    "kraft/raft/raft_outside": "kraft/raft/test_raft_driver.py",
     "kraft/raft/raft_peers": "kraft/test_quorum.py",
     "kraft/raft/raft_rpc": "kraft/test_quorum.py",
     "kraft/raft/raft_elections": "kraft/raft/test_raft.py",

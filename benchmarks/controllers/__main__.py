@@ -3,10 +3,12 @@
     python -m benchmarks.controllers [--partitions N] [--topic-partitions N] [--without-apache]
 
 Controllers alone, and brokers that exist only in their registrations (three replicas of each
-partition on six of them). Topics are created one after another, a broker is fenced and unfenced,
-a voter starts again on its files, another on an empty directory, so that it loads the leader's
-snapshot. For pykbroker: what held the event loop of any of the three for longest, by phase, and
-resident memory for each partition. Snapshots are written every 4 MiB of records, by each voter.
+partition on six of them). Topics are created one after another. A broker is fenced: half of the
+partitions then have fewer replicas in sync than min.insync.replicas, and an eligible leader.
+Another value of min.insync.replicas clears these with one record. The broker is unfenced, a voter
+starts again on its files, another on an empty directory, so that it loads the leader's snapshot.
+For pykbroker: what held the event loop of any of the three for longest, by phase, and resident
+memory for each partition. Snapshots are written every 4 MiB of records, by each voter.
 """
 
 from __future__ import annotations
@@ -74,6 +76,7 @@ def measure(quorum: Quorum, partitions: int, topic_partitions: int) -> float:
     each = ", ".join(f"{mb * 1024 * 1024 / partitions:.0f}" for mb in grown)
     print(f"  resident memory, bytes a partition: {each} (node {leader.id} leads)")
     phase("fencing a broker", lambda: quorum.heartbeat(FENCED, want_fence=True), quorum)
+    phase("clearing eligible leaders", lambda: quorum.set_min_insync_replicas(1), quorum)
     phase("unfencing it", lambda: quorum.heartbeat(FENCED), quorum)
     first, second = (node for node in quorum.nodes if node is not leader)
 

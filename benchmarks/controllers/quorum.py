@@ -27,6 +27,11 @@ from pykbroker.protocol.messages.describe_quorum_request import (
     PartitionData,
     TopicData,
 )
+from pykbroker.protocol.messages.incremental_alter_configs_request import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
 from tests.harness.apache import SHIPPED_JVM, STORAGE, UNBUILT_FEATURES, java_command
 from tests.harness.raw_client import RawClient
 
@@ -71,6 +76,7 @@ class Controller:
             f"log.dirs={self.data_dir}",
             f"metadata.log.max.record.bytes.between.snapshots={SNAPSHOT_BYTES}",
             "broker.session.timeout.ms=60000",
+            f"min.insync.replicas={REPLICAS}",
         ]
         if is_ours:
             lines.append(f"pykbroker.metrics.listen=127.0.0.1:{self._metrics_port}")
@@ -238,6 +244,15 @@ class Quorum:
             return int(ErrorCode.NETWORK_EXCEPTION)
         code: int = answer.topics[0].error_code
         return code
+
+    def set_min_insync_replicas(self, value: int) -> None:
+        """Set it for the cluster, so that no partition keeps eligible leaders."""
+        setting = AlterableConfig(name="min.insync.replicas", config_operation=0, value=str(value))
+        cluster = AlterConfigsResource(resource_type=4, resource_name="", configs=[setting])
+        request = IncrementalAlterConfigsRequest(resources=[cluster])
+        answer = self.ask(self.leader(), "IncrementalAlterConfigs", 1, request)
+        if isinstance(answer, str) or answer.responses[0].error_code:
+            raise RuntimeError(f"min.insync.replicas was not set: {answer}")
 
     def await_caught_up(self) -> None:
         """Wait until every voter has what the leader has, or is as little behind as when idle."""

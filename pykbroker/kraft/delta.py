@@ -13,6 +13,7 @@ Source: Kafka's `MetadataDelta.java`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 from typing import Any, ClassVar, TypeVar
 
 from pykbroker.decision import MetadataRecord
@@ -100,13 +101,15 @@ class MetadataDelta:
         key, stays = keeper(message)
         self.kept[key] = MetadataRecord(message, version) if stays else None
 
-    def apply(self, provenance: Provenance) -> MetadataImage:
-        """Return the image with all changes; unchanged parts are shared with the base image."""
+    def apply(self, provenance: Provenance, breathe: Breathe = go_on) -> MetadataImage:
+        """Return the image with all changes; unchanged parts are shared with the base image.
+        `breathe` is called between topics.
+        """
         before = self.image
         return MetadataImage(
             provenance=provenance,
-            topics_by_name=self._topics_by_name(),
-            topics_by_id=merged(before.topics_by_id, self.topics),
+            topics_by_name=self._topics_by_name(breathe),
+            topics_by_id=merged(before.topics_by_id, self.topics, breathe),
             brokers=merged(before.brokers, self.brokers),
             controllers=merged(before.controllers, self.controllers),
             configs=self._merged_configs(),
@@ -117,12 +120,14 @@ class MetadataDelta:
             kept_records=merged(before.kept_records, self.kept),
         )
 
-    def _topics_by_name(self) -> Mapping[str, TopicImage]:
+    def _topics_by_name(self, breathe: Breathe) -> Mapping[str, TopicImage]:
         changes: dict[str, TopicImage | None] = {
             name: None for name, topic_id in self._ids_by_name.items() if topic_id is None
         }
-        changes |= {topic.name: topic for topic in self.topics.values() if topic is not None}
-        return merged(self.image.topics_by_name, changes)
+        for topic in paced(self.topics.values(), breathe):
+            if topic is not None:
+                changes[topic.name] = topic
+        return merged(self.image.topics_by_name, changes, breathe)
 
     def _merged_configs(self) -> Mapping[tuple[int, str], dict[str, str]]:
         changes = {resource: entries or None for resource, entries in self.configs.items()}
@@ -243,30 +248,36 @@ class MetadataDelta:
     def _replay_producer_ids(self, record: Any) -> None:
         self.next_producer_id = record.next_producer_id
 
-    def _replay_clear_elr(self, record: Any) -> None:
-        """Clear the eligible leaders of one topic, or of all (an empty name; KIP-966)."""
+    def clear_eligible_leaders(self, record: Any, breathe: Breathe = go_on) -> None:
+        """Apply a `ClearElrRecord`: clear the eligible leaders of one topic, or of all (an empty
+        name; KIP-966). `breathe` is called between topics and partitions.
+        """
         if not record.topic_name:
-            for topic_id in {**self.image.topics_by_id, **self.topics}:
-                self._forget_eligible_leaders(topic_id)
+            known = self.image.topics_by_id
+            made = [topic_id for topic_id in self.topics if topic_id not in known]
+            for topic_id in paced(chain(known, made), breathe):
+                self._forget_eligible_leaders(topic_id, breathe)
             return
         made_id = self._ids_by_name.get(record.topic_name)
         if made_id is not None:
-            self._forget_eligible_leaders(made_id)
+            self._forget_eligible_leaders(made_id, breathe)
             return
         topic = self.image.topics_by_name.get(record.topic_name)
         if topic is None:
             raise InconsistentMetadata(f"no topic is called {record.topic_name}")
-        self._forget_eligible_leaders(topic.id)
+        self._forget_eligible_leaders(topic.id, breathe)
 
-    def _forget_eligible_leaders(self, topic_id: bytes) -> None:
+    def _forget_eligible_leaders(self, topic_id: bytes, breathe: Breathe) -> None:
         topic = self.topic(topic_id)
         if topic is None:
             return  # deleted in the same batch
         cleared = [number for number, at in topic.partitions.items() if at.elr or at.last_known_elr]
-        for number in cleared:
-            changed = self._topic_to_change(topic_id)
-            changed.partitions[number] = changed.partitions[number].without_eligible_leaders()
-            self.changed_partitions[topic_id].add(number)
+        if not cleared:
+            return
+        partitions = self._topic_to_change(topic_id).partitions
+        self.changed_partitions[topic_id].update(cleared)
+        for number in paced(cleared, breathe):
+            partitions[number] = partitions[number].without_eligible_leaders()
 
     def _ignore(self, record: Any) -> None:
         """Ignore no-op records, transaction markers (their driver handles
@@ -288,7 +299,7 @@ class MetadataDelta:
         "RegisterControllerRecord": _replay_register_controller,
         "UnregisterControllerRecord": _replay_unregister_controller,
         "ProducerIdsRecord": _replay_producer_ids,
-        "ClearElrRecord": _replay_clear_elr,
+        "ClearElrRecord": clear_eligible_leaders,
         "NoOpRecord": _ignore,
         "BeginTransactionRecord": _ignore,
         "EndTransactionRecord": _ignore,

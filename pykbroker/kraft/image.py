@@ -115,6 +115,11 @@ class MetadataImage:
         return self.provenance.offset
 
     @property
+    def partition_count(self) -> int:
+        """How many partitions there are. (This looks at each topic.)"""
+        return sum(len(topic.partitions) for topic in self.topics_by_id.values())
+
+    @property
     def metadata_version(self) -> int:
         """The finalised level; the lowest level of KRaft while the log has none."""
         return self.features.get(METADATA_VERSION, MINIMUM_METADATA_VERSION)

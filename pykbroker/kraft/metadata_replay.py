@@ -24,6 +24,7 @@ from pykbroker.kraft.delta import InconsistentMetadata, MetadataDelta
 from pykbroker.kraft.image import MetadataImage, Provenance
 from pykbroker.protocol.messages.abort_transaction_record import AbortTransactionRecord
 from pykbroker.protocol.messages.begin_transaction_record import BeginTransactionRecord
+from pykbroker.protocol.messages.clear_elr_record import ClearElrRecord
 from pykbroker.protocol.messages.end_transaction_record import EndTransactionRecord
 
 
@@ -69,7 +70,8 @@ class MetadataReplay:
         timestamp_ms: int,
         breathe: Breathe = go_on,
     ) -> list[Step]:
-        """Apply records, the first of them at `base_offset`; `breathe` is called before each.
+        """Apply records, the first of them at `base_offset`; `breathe` is called before each, and
+        inside one that changes many partitions.
 
         Returns the steps that end before a transaction inside `records` begins; `seal` returns the
         one that ends with them.
@@ -84,7 +86,7 @@ class MetadataReplay:
                 if self._open is not None:
                     raise InconsistentMetadata("a metadata transaction begins inside another")
                 self._provenance = Provenance(offset - 1, epoch, timestamp_ms)
-                steps.append(self._step())
+                steps.append(self._step(breathe))
                 self._open = []
             elif kind is EndTransactionRecord:
                 self._leave_transaction()
@@ -92,7 +94,10 @@ class MetadataReplay:
                 self._leave_transaction()
                 self._delta = MetadataDelta(self.stable)
             else:
-                self._delta.replay(record.message, record.version)
+                if kind is ClearElrRecord:
+                    self._delta.clear_eligible_leaders(record.message, breathe)
+                else:
+                    self._delta.replay(record.message, record.version)
                 if self._open is not None:
                     self._open.append(record)
         self.advance(Provenance(offset, epoch, timestamp_ms))
@@ -107,15 +112,15 @@ class MetadataReplay:
             raise InconsistentMetadata("a metadata transaction ends that did not begin")
         self._open = None
 
-    def seal(self) -> Step | None:
-        """Make everything replayed the stable image and return the step; None
-        inside a transaction.
+    def seal(self, breathe: Breathe = go_on) -> Step | None:
+        """Make everything replayed the stable image and return the step; None inside a transaction.
+        `breathe` is called before there is one.
         """
-        return None if self._open is not None else self._step()
+        return None if self._open is not None else self._step(breathe)
 
-    def _step(self) -> Step:
+    def _step(self, breathe: Breathe) -> Step:
         delta = self._delta
-        self.stable = delta.apply(self._provenance)
+        self.stable = delta.apply(self._provenance, breathe)
         self._delta = MetadataDelta(self.stable)
         return Step(delta, self.stable)
 

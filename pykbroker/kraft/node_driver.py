@@ -48,7 +48,6 @@ from pykbroker.kraft.publisher import (
     MetadataLoader,
     Publisher,
     UnsupportedCluster,
-    partition_count,
 )
 from pykbroker.kraft.raft.initial_voters import bootstrap_servers, local_voter
 from pykbroker.kraft.raft.quorum_state import CorruptQuorumState
@@ -318,7 +317,7 @@ class KraftNodeDriver:
         )
 
     def _has_many_partitions(self) -> bool:
-        return partition_count(self._loader.committed().stable) > INDEXED_AT_ONCE
+        return self._loader.committed().stable.partition_count > INDEXED_AT_ONCE
 
     async def _register_controller(self, local: VoterNode) -> None:
         """Register this controller, retrying until a leader accepts it
@@ -476,9 +475,11 @@ class KraftNodeDriver:
 
     # Callbacks of the quorum.
 
-    def on_commit(self, batches: Sequence[LogBatch]) -> None:
+    def on_commit(self, batches: Sequence[LogBatch]) -> Deferred | None:
         """Publish committed batches first, then release the replies that report them."""
-        self._loader.on_commit(batches, partial(self._published, batches))
+        return self._loader.on_commit(
+            batches, partial(self._published, batches), may_breathe=not self.raft.is_opening
+        )
 
     def _published(self, batches: Sequence[LogBatch]) -> None:
         if self.controller is not None:

@@ -3,7 +3,7 @@
     committed --replayed at once--> image --in order, a large change in slices--> published image
 
 State: a `MetadataReplay` of committed records; the published image; unpublished changes.
-In:    `on_commit(batches)`, `load_snapshot`.
+In:    `on_commit(batches)`, one call after another; `load_snapshot`.
 Out:   `apply(delta, image)` of every publisher, in their fixed order.
 Invariants: an image is published only at the end of a batch and outside a transaction; publishers
 see every change, in order, each image once; an exception in a publisher is a bug and is not caught.
@@ -11,7 +11,8 @@ The order matters: the parts that serve clients (the replica manager, the coordi
 the metadata view, so that no client is directed to a partition that is not there yet.
 A publisher may breathe (`environment/slices.py`): the node then serves clients with the change
 partly applied, as Kafka's request threads do, and records committed meanwhile are published
-afterwards.
+afterwards. The replay of a single record that changes very many partitions breathes as well; a
+snapshot that is loaded meanwhile replaces what it replays.
 Source: Kafka's `MetadataLoader.java`, `MetadataBatchLoader.java`, `BrokerMetadataPublisher.scala`.
 """
 
@@ -31,8 +32,10 @@ from pykbroker.kraft.metadata_log import LogBatch
 from pykbroker.kraft.metadata_replay import MetadataReplay, Step
 from pykbroker.kraft.metadata_snapshot import Snapshot
 from pykbroker.kraft.metadata_version import unsupported_features
+from pykbroker.protocol.messages.clear_elr_record import ClearElrRecord
 
 FEW = 8  # changes of this many partitions are published without a pause
+MANY = 500  # more partitions than this are not changed by a single record without a pause
 
 
 class UnsupportedCluster(Exception):
@@ -68,6 +71,7 @@ class MetadataLoader:
         self._is_stopped = False
         self._left: Deferred | None = None  # resolved once no publisher is used any more
         self._told: list[Deferred] = []
+        self._newest = self._replay.stable  # what is published or waits to be
         self.image = self._replay.stable
         """The metadata as it is committed and published."""
         self.bytes_since_snapshot = 0
@@ -83,9 +87,10 @@ class MetadataLoader:
 
     def load_snapshot(self, snapshot: Snapshot) -> None:
         """Replace the image by a snapshot, and publish the differences."""
-        before, image = self._replay.stable, image_of(snapshot)
+        before, image = self._newest, image_of(snapshot)
         check_features(image)
         self._replay = MetadataReplay(image)
+        self._newest = image
         self.bytes_since_snapshot = 0
 
         def tell() -> None:
@@ -94,7 +99,7 @@ class MetadataLoader:
 
         if self._publishers:
             self._unpublished.append(tell)
-            self._unpublished_size += partition_count(before) + partition_count(image)
+            self._unpublished_size += before.partition_count + image.partition_count
         else:
             self._add(Step(MetadataDelta(image), image))
         self._publish()
@@ -114,7 +119,7 @@ class MetadataLoader:
 
         self._told.append(told)
         self._unpublished.append(tell)
-        self._unpublished_size += partition_count(self._replay.stable)
+        self._unpublished_size += self._replay.stable.partition_count
         self._publish()
         return told
 
@@ -131,31 +136,66 @@ class MetadataLoader:
         return self._left
 
     def on_commit(
-        self, batches: Sequence[LogBatch], published: Callable[[], None] | None = None
-    ) -> None:
+        self,
+        batches: Sequence[LogBatch],
+        published: Callable[[], None] | None = None,
+        *,
+        may_breathe: bool = False,
+    ) -> Deferred | None:
         """Replay committed batches, then publish once for all of them, then call `published`. If
         the last batch is delivered in part, publish and call once the rest of it has come.
+
+        Returns None if they are replayed; with `may_breathe` perhaps a Deferred, resolved with None
+        when they are, or with an exception. There must be no other call until then.
         """
-        replay = self._replay
+        if may_breathe and self._takes_long(batches):
+            return self._slices.run(
+                "metadata replay",
+                partial(self._replay_all, self._replay, batches, published, self._slices.breathe),
+            )
+        self._replay_all(self._replay, batches, published)
+        return None
+
+    def _takes_long(self, batches: Sequence[LogBatch]) -> bool:
+        image = self._replay.stable
+        return any(
+            type(record.message) is ClearElrRecord and clears_many(image, record.message.topic_name)
+            for batch in batches
+            for record in batch.records
+        )
+
+    def _replay_all(
+        self,
+        replay: MetadataReplay,
+        batches: Sequence[LogBatch],
+        published: Callable[[], None] | None,
+        breathe: Breathe = go_on,
+    ) -> None:
+        steps: list[Step] = []
         for batch in batches:
-            self.bytes_since_snapshot += batch.size_bytes
             if batch.records:
-                for step in replay.replay(
-                    batch.records, batch.base_offset, batch.epoch, batch.timestamp_ms
-                ):
-                    self._add(step)
+                steps += replay.replay(
+                    batch.records, batch.base_offset, batch.epoch, batch.timestamp_ms, breathe
+                )
         last = batches[-1]
+        if last.is_end:
+            replay.advance(Provenance(last.last_offset, last.epoch, last.timestamp_ms))
+            sealed = replay.seal(breathe)
+            if sealed is not None:
+                steps.append(sealed)
+        if self._replay is not replay:
+            return  # a snapshot that was loaded meanwhile contains all this
+        self.bytes_since_snapshot += sum(batch.size_bytes for batch in batches)
+        for step in steps:
+            self._add(step)
         if not last.is_end:
             return
-        replay.advance(Provenance(last.last_offset, last.epoch, last.timestamp_ms))
-        sealed = replay.seal()
-        if sealed is not None:
-            self._add(sealed)
         if published is not None:
             self._unpublished.append(published)
         self._publish()
 
     def _add(self, step: Step) -> None:
+        self._newest = step.image
         self._unpublished.append(partial(self._tell, step))
         self._unpublished_size += size_of(step.delta)
 
@@ -220,11 +260,6 @@ class MetadataLoader:
             publisher.apply(delta, image)
 
 
-def partition_count(image: MetadataImage) -> int:
-    """Return how many partitions there are."""
-    return sum(len(topic.partitions) for topic in image.topics_by_id.values())
-
-
 def size_of(delta: MetadataDelta) -> int:
     """Return how many partitions and configurations a delta creates, changes or deletes."""
     changed = delta.changed_partitions
@@ -236,6 +271,16 @@ def size_of(delta: MetadataDelta) -> int:
         + sum(len(topic.partitions) for topic in delta.deleted_topics.values())
         + len(delta.configs)
     )
+
+
+def clears_many(image: MetadataImage, topic_name: str) -> bool:
+    """Return whether clearing the eligible leaders of a topic, or of all (an empty name), looks at
+    very many partitions.
+    """
+    if not topic_name:
+        return image.partition_count > MANY
+    topic = image.topics_by_name.get(topic_name)
+    return topic is not None and len(topic.partitions) > MANY
 
 
 def check_features(image: MetadataImage) -> None:

@@ -13,6 +13,8 @@ from collections.abc import ItemsView, Iterator, Mapping, ValuesView
 from itertools import chain
 from typing import Any, Final, TypeVar, overload
 
+from pykbroker.environment.slices import Breathe, go_on, paced
+
 KeyT = TypeVar("KeyT")
 ValueT = TypeVar("ValueT")
 OtherT = TypeVar("OtherT")
@@ -23,15 +25,19 @@ SHARD_ENTRIES: Final = 64
 
 
 def merged(
-    before: Mapping[KeyT, ValueT], changes: Mapping[KeyT, ValueT | None]
+    before: Mapping[KeyT, ValueT],
+    changes: Mapping[KeyT, ValueT | None],
+    breathe: Breathe = go_on,
 ) -> Mapping[KeyT, ValueT]:
-    """Return `before` with `changes` applied, None removing; `before` itself if nothing changed."""
+    """Return `before` with `changes` applied, None removing; `before` itself if nothing changed.
+    `breathe` is called between entries (`environment/slices.py`).
+    """
     if not changes:
         return before
     if isinstance(before, SharedTable):
-        return before.changed(changes)
+        return before.changed(changes, breathe)
     if len(before) + len(changes) > MOST_COPIED:
-        return SharedTable(before).changed(changes)
+        return SharedTable(before).changed(changes, breathe)
     copy = dict(before)
     _change(copy, changes)
     return copy
@@ -52,14 +58,16 @@ class SharedTable(Mapping[KeyT, ValueT]):
         for key, value in entries.items():
             self._shards[hash(key) & mask][key] = value
 
-    def changed(self, changes: Mapping[KeyT, ValueT | None]) -> SharedTable[KeyT, ValueT]:
-        """Return a table with `changes` applied, None removing."""
+    def changed(
+        self, changes: Mapping[KeyT, ValueT | None], breathe: Breathe = go_on
+    ) -> SharedTable[KeyT, ValueT]:
+        """Return a table with `changes` applied, None removing. See `merged`."""
         by_shard: dict[int, dict[KeyT, ValueT | None]] = {}
-        for key, value in changes.items():
+        for key, value in paced(changes.items(), breathe):
             by_shard.setdefault(hash(key) & self._mask, {})[key] = value
         shards = self._shards.copy()
         size = self._size
-        for number, in_shard in by_shard.items():
+        for number, in_shard in paced(by_shard.items(), breathe):
             shard = shards[number] = shards[number].copy()
             size -= len(shard)
             _change(shard, in_shard)

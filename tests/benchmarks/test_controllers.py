@@ -7,7 +7,7 @@ import pytest
 from tests.benchmarks.running import numbers, run
 
 PHASES = (
-    *("creating all", "fencing a broker", "unfencing it"),
+    *("creating all", "fencing a broker", "clearing eligible leaders", "unfencing it"),
     *("a voter starts again", "an empty voter starts", "another leads"),
 )
 

@@ -22,13 +22,14 @@ class CollidingNames:
         for name in paced(image.topics_by_name, breathe):
             self._add(name)
 
-    def follow(self, delta: MetadataDelta) -> None:
-        """Apply a metadata change."""
-        for topic in delta.deleted_topics.values():
-            self._remove(topic.name)
+    def follow(self, delta: MetadataDelta, breathe: Breathe = go_on) -> None:
+        """Apply a metadata change; `breathe` is called between topics."""
         before = delta.image.topics_by_id
-        for topic_id, topic in delta.changed_topics.items():
-            if topic_id not in before:
+        for topic_id, topic in paced(delta.topics.items(), breathe):
+            if topic is None and topic_id in before:
+                self._remove(before[topic_id].name)
+        for topic_id, topic in paced(delta.topics.items(), breathe):
+            if topic is not None and topic_id not in before:
                 self._add(topic.name)
 
     def other(self, name: str) -> str | None:

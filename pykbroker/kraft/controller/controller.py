@@ -104,10 +104,10 @@ class Controller:
         """
         state = self.state
         steps = self._replay.replay(records, base_offset, epoch, timestamp_ms, breathe)
-        for step in (*steps, self._replay.seal()):
+        for step in (*steps, self._replay.seal(breathe)):
             if step is not None:
                 state.index.follow(step.delta, breathe)
-                state.colliding_names.follow(step.delta)
+                state.colliding_names.follow(step.delta, breathe)
         state.image = self._replay.latest()
         if end_offset is not None:
             base_offset = end_offset()

@@ -17,7 +17,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Final
 
-from pykbroker.environment.slices import Breathe, go_on
+from pykbroker.environment.slices import Breathe, go_on, paced
 from pykbroker.kraft.delta import MetadataDelta
 from pykbroker.kraft.image import MetadataImage, TopicImage
 from pykbroker.kraft.partition_image import NO_LEADER, PartitionImage
@@ -45,21 +45,20 @@ class PartitionIndex:
             self._add_topic(topic, breathe)
 
     def follow(self, delta: MetadataDelta, breathe: Breathe = go_on) -> None:
-        """Apply a metadata change; `breathe` is called between partitions."""
+        """Apply a metadata change; `breathe` is called between topics and partitions."""
         before = delta.image.topics_by_id
-        for topic_id, topic in delta.deleted_topics.items():
-            for number, partition in topic.partitions.items():
-                breathe()
-                self._change(topic_id, number, partition, NOWHERE)
-        for topic_id, topic in delta.changed_topics.items():
+        for topic_id, topic in paced(delta.topics.items(), breathe):
             old = before.get(topic_id)
-            if old is None:
+            if topic is None:
+                partitions = {} if old is None else old.partitions
+                for number, partition in paced(partitions.items(), breathe):
+                    self._change(topic_id, number, partition, NOWHERE)
+            elif old is None:
                 self._add_topic(topic, breathe)
-                continue
-            for number in delta.changed_partitions[topic_id]:
-                breathe()
-                known = old.partitions.get(number, NOWHERE)
-                self._change(topic_id, number, known, topic.partitions[number])
+            else:
+                for number in paced(delta.changed_partitions[topic_id], breathe):
+                    known = old.partitions.get(number, NOWHERE)
+                    self._change(topic_id, number, known, topic.partitions[number])
 
     def in_sync(self, broker_id: int) -> Iterator[Place]:
         """Return the partitions with the broker among their in-sync replicas."""

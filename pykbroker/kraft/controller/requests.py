@@ -11,6 +11,7 @@ from typing import Any
 
 from pykbroker.decision import Decision, MetadataRecord
 from pykbroker.kraft.controller import brokers
+from pykbroker.kraft.controller.configs import MIN_INSYNC_REPLICAS
 from pykbroker.kraft.controller.controller import Controller
 from pykbroker.kraft.controller.state import ControllerState
 
@@ -82,6 +83,27 @@ def _adds_many(state: ControllerState, message: Any) -> bool:
     return len(topics) > MANY_PARTITIONS or sum(topic.count for topic in topics) > MANY_PARTITIONS
 
 
+def _may_change_min_isr(state: ControllerState, resource: Any) -> bool:
+    """Return whether a resource names `min.insync.replicas`, or has it (AlterConfigs removes what
+    it does not name).
+    """
+    current = state.image.config(resource.resource_type, resource.resource_name)
+    return MIN_INSYNC_REPLICAS in current or any(
+        config.name == MIN_INSYNC_REPLICAS for config in resource.configs
+    )
+
+
+def _clears_many(state: ControllerState, message: Any) -> bool:
+    """Return whether a change of configurations may clear the eligible leaders of very many
+    partitions.
+    """
+    return (
+        state.has_eligible_leaders
+        and any(_may_change_min_isr(state, resource) for resource in message.resources)
+        and state.image.partition_count > MANY_PARTITIONS
+    )
+
+
 _LONG: dict[str, Callable[[ControllerState, Any], bool]] = {
     "BrokerRegistrationRequest": lambda state, message: brokers.matters_to_many(
         state, message.broker_id
@@ -92,4 +114,6 @@ _LONG: dict[str, Callable[[ControllerState, Any], bool]] = {
     ),
     "CreateTopicsRequest": _creates_many,
     "CreatePartitionsRequest": _adds_many,
+    "IncrementalAlterConfigsRequest": _clears_many,
+    "AlterConfigsRequest": _clears_many,
 }

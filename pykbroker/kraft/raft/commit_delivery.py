@@ -1,12 +1,13 @@
 """The batches of the metadata log that the rest of the node has not received yet.
 
     add --batches in the order of the log--> take(high watermark) --portions--> the listener
+                                             end <--------- has handled it ----------'
 
 A portion is small enough to be replayed in one turn of the event loop, so a batch with very many
 records is delivered in parts; `is_end` marks the last of them.
 
 State: the batches, of which the first may be delivered in part; the offset up to which everything
-was delivered; whether a turn of the loop is due for the next portion.
+was delivered; whether the next portion waits for a turn of the loop, or for the listener.
 Invariants: what is delivered is committed, in the order of the log, each record once.
 """
 
@@ -25,13 +26,14 @@ class CommitDelivery:
 
     def __init__(self) -> None:
         self.offset = 0
-        """Everything below was delivered."""
+        """Everything below was delivered and handled."""
         self.is_due = False
+        self._taken_offset = 0
         self._batches: deque[LogBatch] = deque()
 
     def restart(self, offset: int) -> None:
         """Drop all batches; everything below `offset` was delivered in another way."""
-        self.offset = offset
+        self.offset = self._taken_offset = offset
         self._batches.clear()
 
     def add(self, batch: LogBatch) -> None:
@@ -48,7 +50,7 @@ class CommitDelivery:
         return bool(self._batches) and self._batches[0].last_offset < high_watermark
 
     def take(self, high_watermark: int) -> list[LogBatch]:
-        """Return the next portion, which counts as delivered."""
+        """Return the next portion; call `end` when it is handled."""
         portion: list[LogBatch] = []
         room = PORTION_RECORDS
         while room > 0 and self.has_more(high_watermark):
@@ -59,8 +61,12 @@ class CommitDelivery:
             portion.append(batch)
             room -= len(batch.records)
         if portion:
-            self.offset = portion[-1].last_offset + 1
+            self._taken_offset = portion[-1].last_offset + 1
         return portion
+
+    def end(self) -> None:
+        """Record that everything taken is handled."""
+        self.offset = self._taken_offset
 
 
 def _cut(batch: LogBatch, count: int) -> tuple[LogBatch, LogBatch]:

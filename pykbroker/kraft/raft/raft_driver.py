@@ -20,7 +20,7 @@ import contextlib
 import logging
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Protocol, assert_never
+from typing import assert_never
 
 from pykbroker.decision import MetadataRecord
 from pykbroker.deferred import Deferred
@@ -41,6 +41,7 @@ from pykbroker.kraft.raft import raft_events as ev
 from pykbroker.kraft.raft.commit_delivery import CommitDelivery
 from pykbroker.kraft.raft.raft import Raft
 from pykbroker.kraft.raft.raft_events import LogEnd
+from pykbroker.kraft.raft.raft_outside import Messenger, RaftListener
 from pykbroker.kraft.raft.raft_roles import Follower, Leader
 from pykbroker.kraft.raft.voters import VoterSet
 from pykbroker.log.partition.flush import FlushJob
@@ -50,32 +51,6 @@ from pykbroker.protocol.messages.voters_record import VotersRecord
 from pykbroker.protocol.record_batch import CorruptBatch, build_batch
 
 _log = logging.getLogger(__name__)
-
-
-class RaftListener(Protocol):
-    """Listener for committed records, loaded snapshots and leader changes."""
-
-    def on_commit(self, batches: Sequence[LogBatch]) -> None:
-        """Handle committed batches, in log order."""
-
-    def on_snapshot(self, snapshot: Snapshot) -> None:
-        """Handle a loaded snapshot, which contains everything committed up to its end."""
-
-    def on_leader(self, leader_id: int, epoch: int) -> None:
-        """Handle a change of leader; -1: no leader is known."""
-
-
-class Messenger(Protocol):
-    """Sends messages to other voters."""
-
-    def send_vote(self, effect: ev.SendVote) -> None:
-        """Ask a voter for its vote."""
-
-    def send_begin_epoch(self, effect: ev.SendBeginEpoch) -> None:
-        """Tell a voter that this replica leads."""
-
-    def send_end_epoch(self, effect: ev.SendEndEpoch) -> None:
-        """Tell a voter that this replica resigns."""
 
 
 class RaftDriver:
@@ -122,6 +97,11 @@ class RaftDriver:
     def follow_progress(self, on_progress: Callable[[], None]) -> None:
         """Call a call of `on_progress` when other replicas may have more to fetch."""
         self._on_progress = on_progress
+
+    @property
+    def is_opening(self) -> bool:
+        """Whether `open` has not returned: what it delivers must be handled in one go."""
+        return self._opening
 
     @property
     def is_stopped(self) -> bool:
@@ -432,14 +412,30 @@ class RaftDriver:
         delivery = self._delivery
         while not delivery.is_due:
             portion = delivery.take(self.raft.high_watermark)
-            if portion and not self._tell(partial(self._listener.on_commit, portion)):
+            if portion and not self._tell(partial(self._deliver_portion, portion)):
                 return
             if not delivery.has_more(self.raft.high_watermark):
                 self._tell_leader()
                 return
-            if not self._opening:
+            if not (self._opening or delivery.is_due):
                 delivery.is_due = True
                 self._scheduler.call_soon(self._deliver_more)
+
+    def _deliver_portion(self, portion: Sequence[LogBatch]) -> None:
+        handled = self._listener.on_commit(portion)
+        if handled is None:
+            self._delivery.end()
+        else:
+            self._delivery.is_due = True
+            handled.on_resolved(self._handled)
+
+    def _handled(self, outcome: object) -> None:
+        """Deliver what follows a portion that took long."""
+        if isinstance(outcome, Exception):
+            self.fail(outcome)
+        else:
+            self._delivery.end()
+            self._deliver_more()
 
     def _deliver_more(self) -> None:
         self._delivery.is_due = False

@@ -27,8 +27,11 @@ def test_small_batches_are_delivered_together() -> None:
     for each in batches:
         delivery.add(each)
     assert delivery.take(2) == batches[:1]
+    assert delivery.offset == 0
+    delivery.end()
     assert (delivery.offset, delivery.has_more(2), delivery.has_more(4)) == (2, False, True)
     assert delivery.take(4) == batches[1:]
+    delivery.end()
     assert (delivery.take(4), delivery.offset) == ([], 4)
 
 
@@ -57,6 +60,7 @@ def test_what_is_truncated_or_replaced_by_a_snapshot_is_not_delivered() -> None:
     assert [at.base_offset for at in delivery.take(9)] == [0, 2]
     delivery.add(batch(4, 2))
     delivery.restart(20)
+    delivery.end()  # of the portion that the snapshot has replaced
     assert (delivery.take(30), delivery.offset) == ([], 20)
 
 
@@ -70,6 +74,7 @@ def test_every_committed_record_is_delivered_once(sizes: list[int], choice: st.D
         next_offset += max(size, 1)
         high_watermark = choice.draw(st.sampled_from((high_watermark, next_offset)))
         portion = delivery.take(high_watermark)
+        delivery.end()
         assert sum(len(at.records) for at in portion) < 2 * PORTION_RECORDS
         offsets += [record.message for at in portion for record in at.records]
         assert delivery.offset <= high_watermark
