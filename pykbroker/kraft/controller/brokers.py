@@ -101,8 +101,8 @@ def register_broker(
         existing is not None
         and is_new
         and state.sessions.is_valid(broker_id, existing.epoch, now_ms)
-        # The node that runs this controller cannot be registered twice: it has restarted.
-        and broker_id != state.node_id
+        # The node that runs this controller has restarted, unless its broker has sent heartbeats.
+        and (broker_id != state.node_id or state.sessions.has_reported(broker_id))
     ):
         raise KafkaError(
             ErrorCode.DUPLICATE_BROKER_REGISTRATION,

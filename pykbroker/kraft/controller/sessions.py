@@ -53,6 +53,11 @@ class BrokerSessions:
         sessions = [self._sessions[key] for key in broker_ids if key in self._sessions]
         return min((session.metadata_offset for session in sessions), default=2**63 - 1)
 
+    def has_reported(self, broker_id: int) -> bool:
+        """Return whether this incarnation has sent a heartbeat to this controller."""
+        session = self._sessions.get(broker_id)
+        return session is not None and session.metadata_offset >= 0
+
     def is_valid(self, broker_id: int, epoch: int, now_ms: int) -> bool:
         """Return whether the session of this incarnation has not expired."""
         session = self._sessions.get(broker_id)

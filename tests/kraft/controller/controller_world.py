@@ -62,7 +62,7 @@ class ControllerWorld:
         )
 
     def fail_over(self) -> None:
-        """Let another controller go on with what is in the log."""
+        """Go on with what is in the log, on another node or after a restart of this one."""
         self.controller = self.fresh(self.image)
         self.commit(self.controller.activate([], self.now_ms))
 

@@ -62,7 +62,15 @@ def test_a_second_broker_with_the_id_is_refused_while_the_first_lives() -> None:
 
 def test_the_node_of_the_controller_itself_may_restart_at_once() -> None:
     world = ControllerWorld().brokers(1)
+    world.fail_over()
     assert world.register(1, incarnation_id=b"other incarnation"[:16]) == len(world.log) - 1
+
+
+def test_another_node_cannot_take_the_id_of_the_controllers_broker() -> None:
+    world = ControllerWorld().brokers(1)
+    with pytest.raises(KafkaError) as refused:
+        world.register(1, incarnation_id=b"other incarnation"[:16])
+    assert refused.value.code == ErrorCode.DUPLICATE_BROKER_REGISTRATION
 
 
 def test_the_same_incarnation_keeps_its_epoch_and_state() -> None:
@@ -106,6 +114,7 @@ def test_a_restarted_broker_loses_its_leaderships_first() -> None:
     world = ControllerWorld().brokers(1)
     world.create(topic("t", 2))
     start = len(world.log)
+    world.fail_over()
     world.register(1, incarnation_id=b"x" * 16)
     assert names_of(world.log[start:]) == [
         "PartitionChangeRecord",

@@ -108,6 +108,7 @@ def test_a_replica_in_an_offline_directory_is_not_elected() -> None:
     world.create(topic("t", assignments={0: [1]}))
     world.heartbeat(1, offline_log_dirs=[directory_of(1)])
     other = b"o" * 16
+    world.fail_over()
     world.register(1, log_dirs=[other], incarnation_id=b"2" * 16)
     world.heartbeat(1)
     assert elect(world, {"t": [0]}, UNCLEAN)["t", 0][0] == ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE

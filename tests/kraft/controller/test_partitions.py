@@ -43,6 +43,7 @@ def restarted() -> ControllerWorld:
     for name in ("alone", "unsafe", "both"):
         assign(world, name, SECOND)
     assert world.partition("unassigned").directories == (UNASSIGNED_DIRECTORY,)
+    world.fail_over()
     world.register(1, log_dirs=[FIRST], incarnation_id=b"2" * 16)
     assert not world.heartbeat(1).is_fenced
     return world
@@ -65,6 +66,7 @@ def test_a_directory_that_is_offline_at_the_start_leads_nothing(
 
 
 def test_the_directory_comes_back_at_the_next_start(restarted: ControllerWorld) -> None:
+    restarted.fail_over()
     restarted.register(1, log_dirs=[FIRST, SECOND], incarnation_id=b"3" * 16)
     restarted.heartbeat(1)
     for name in ("alone", "unsafe", "unassigned"):
@@ -85,6 +87,7 @@ def test_a_directory_that_fails_with_the_heartbeat_that_unfences() -> None:
     world.heartbeat(1)
     world.create(topic("alone", assignments={0: [1]}))
     assign(world, "alone", SECOND)
+    world.fail_over()
     world.register(1, log_dirs=[FIRST, SECOND], incarnation_id=b"2" * 16)
     assert world.partition("alone").leader == NO_LEADER
     world.heartbeat(1, offline_log_dirs=[SECOND])
