@@ -28,6 +28,7 @@ from pykbroker.kraft.controller.partitions import (
 )
 from pykbroker.kraft.controller.state import ControllerState
 from pykbroker.kraft.metadata_version import (
+    KRAFT_VERSION,
     METADATA_VERSION,
     VersionRange,
     register_broker_record_version,
@@ -180,11 +181,15 @@ def _checked_features(state: ControllerState, features: Any) -> list[BrokerFeatu
     }
     if METADATA_VERSION not in supported:
         raise _invalid(f"Request features do not contain '{METADATA_VERSION}'")
-    finalized = {**state.image.features, METADATA_VERSION: state.metadata_version}
+    finalized = {
+        **state.image.features,
+        METADATA_VERSION: state.metadata_version,
+        KRAFT_VERSION: state.kraft_version,
+    }
     for name in supported.keys() | finalized.keys():
         level = finalized.get(name, 0)
         range_ = supported.get(name, VersionRange(0, 0))
-        if name in finalized and level not in range_:
+        if level not in range_:
             raise KafkaError(
                 ErrorCode.UNSUPPORTED_VERSION,
                 f"Unable to register because the broker does not support finalized version {level} "

@@ -110,6 +110,27 @@ def test_features_must_cover_what_is_finalised() -> None:
     assert refused.value.code == ErrorCode.INVALID_REGISTRATION
 
 
+def test_features_that_are_not_finalised_count_as_zero() -> None:
+    world = ControllerWorld()
+    supported = world.registration(1).features
+    demanding = registration.Feature(
+        name="new.version", min_supported_version=1, max_supported_version=2
+    )
+    with pytest.raises(KafkaError) as refused:
+        world.register(1, features=[*supported, demanding])
+    assert refused.value.code == ErrorCode.UNSUPPORTED_VERSION
+
+
+def test_a_broker_must_support_the_version_of_the_quorum() -> None:
+    world = ControllerWorld()
+    world.controller.state.kraft_version = 1
+    supported = [at for at in world.registration(1).features if at.name != "kraft.version"]
+    with pytest.raises(KafkaError) as refused:
+        world.register(1, features=supported)
+    assert refused.value.code == ErrorCode.UNSUPPORTED_VERSION
+    world.register(1)
+
+
 def test_a_restarted_broker_loses_its_leaderships_first() -> None:
     world = ControllerWorld().brokers(1)
     world.create(topic("t", 2))
