@@ -19,6 +19,7 @@ from typing import Any, ClassVar, TypeVar
 from pykbroker.decision import MetadataRecord
 from pykbroker.environment.slices import Breathe, go_on, paced
 from pykbroker.kraft.image import TOPIC_RESOURCE, MetadataImage, Provenance, TopicImage
+from pykbroker.kraft.metadata_version import KRAFT_VERSION
 from pykbroker.kraft.partition_image import PartitionImage
 from pykbroker.kraft.registration import BrokerRegistration, ControllerRegistration
 from pykbroker.kraft.shared_table import merged
@@ -211,7 +212,9 @@ class MetadataDelta:
             entries[record.name] = record.value
 
     def _replay_feature_level(self, record: Any) -> None:
-        self.features[record.name] = record.feature_level
+        # kraft.version is in the quorum's control records; Kafka once wrote it here too.
+        if record.name != KRAFT_VERSION:
+            self.features[record.name] = record.feature_level
 
     def _replay_register_broker(self, record: Any) -> None:
         self.brokers[record.broker_id] = BrokerRegistration.from_record(record)

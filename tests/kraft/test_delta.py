@@ -134,6 +134,11 @@ def test_a_feature_at_zero_is_gone() -> None:
     assert image.features == {}
 
 
+def test_a_feature_level_of_kraft_version_is_ignored() -> None:
+    _, image = after(MetadataImage(), FeatureLevelRecord(name="kraft.version", feature_level=1))
+    assert dict(image.features) == {}
+
+
 def test_eligible_leaders_are_cleared_for_one_topic_or_all() -> None:
     elr = {"eligible_leader_replicas": [2], "last_known_elr": [3]}
     _, image = after(
