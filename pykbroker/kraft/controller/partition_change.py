@@ -101,6 +101,7 @@ def elect_leader(
         may_be_last_known
         and not candidates
         and len(last_known) == 1  # with several, it is unknown which one led
+        and last_known[0] in replicas  # a reassignment may have been cancelled since
         and acceptable(last_known[0])
     ):
         return last_known[0], True

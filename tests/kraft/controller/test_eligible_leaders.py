@@ -11,6 +11,7 @@ from pykbroker.kraft.controller.partition_change import (
     Rules,
     Targets,
     change_partition,
+    elect_leader,
 )
 from pykbroker.kraft.partition_image import NO_LEADER, RECOVERED, RECOVERING, PartitionImage
 from pykbroker.protocol.messages.elect_leaders_request import ElectLeadersRequest, TopicPartitions
@@ -117,6 +118,15 @@ def test_another_waits_for_the_last_known_leader_unless_records_may_be_lost() ->
 def test_an_unclean_election_clears_what_was_eligible() -> None:
     partition = changed(((), (2,), NO_LEADER, (1,)), (), {3}, UNCLEAN)
     assert state_of(partition) == ((3,), (), 3, ())
+
+
+def test_a_last_known_leader_that_was_removed_is_not_elected() -> None:
+    def acceptable(broker: int) -> bool:
+        return (1, 2, 3).index(broker) > 0  # a replica's directory is looked up
+
+    partition = image(((), (), NO_LEADER, (4,)))
+    found = elect_leader(partition, (), ONLINE, acceptable, may_be_last_known=True)
+    assert found == (NO_LEADER, False)
 
 
 def test_of_several_last_known_members_none_is_elected() -> None:
