@@ -5,32 +5,32 @@
 
 No sockets: frames are in memory, replies are joined as they would be sent. Logs are real files. Two
 followers, each with one incremental session. Figures are processor time: the median and the best
-of several rounds. Budgets, on top of one replica: a produce request on the leader <= 8 us with 20
+of several rounds, with the garbage collector set as in a node. Turns of the leader with and without
+followers alternate, so that "on top of one" is the difference of rounds under the same conditions.
+Budgets, on top of one replica: a produce request on the leader <= 8 us with 20
 requests a turn; a small batch on a follower <= 12 us; an idle session of 1,000 partitions <= 300 us
-a fetch. The last rows count how often the polls of consumers
+a fetch. The last row counts how often the polls of consumers
 that wait on a partition are looked at for an append.
 """
 
 from __future__ import annotations
 
-import cProfile
 import os
-import pstats
 import shutil
-import statistics
 import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from benchmarks.command_line import add_effort, count, parser_for, times
+from benchmarks.command_line import add_effort, count, parser_for
 from benchmarks.micro.bench_handlers import GATHERED, NOW_MS, Broker, encoded, served
 from benchmarks.micro.follower_connection import API as FETCH_API
 from benchmarks.micro.follower_connection import VERSION as FETCH_VERSION
 from benchmarks.micro.follower_connection import FollowerConnection
+from benchmarks.micro.turn_report import Report, Stopwatch
 from pykbroker.broker.handlers.fetch import HANDLER as FETCH
 from pykbroker.broker.handlers.produce import HANDLER as PRODUCE
+from pykbroker.broker.process_settings import settle_collector
 from pykbroker.broker.requests.fetching import WaitingFetch
 from pykbroker.deferred import Deferred, spawn
 from pykbroker.kraft.delta import MetadataDelta
@@ -92,20 +92,6 @@ class Topic:
         self.id = name.encode().rjust(16)
         self.replicas = replicas
         self.partitions = partitions
-
-
-class Stopwatch:
-    """Processor time of this thread, while it runs."""
-
-    def __init__(self) -> None:
-        self.seconds = 0.0
-        self._started = 0.0
-
-    def __enter__(self) -> None:
-        self._started = time.thread_time()
-
-    def __exit__(self, *error: object) -> None:
-        self.seconds += time.thread_time() - self._started
 
 
 class Node(Broker):
@@ -227,29 +213,6 @@ class Session:
         return answered
 
 
-class Report:
-    """Measures and prints rows: microseconds a unit."""
-
-    def __init__(self, rounds: int, scale: float, profiled: str | None) -> None:
-        self._rounds = rounds
-        self._scale = scale
-        self._profiled = profiled
-
-    def row(self, name: str, watch: Stopwatch, turn: Callable[[], int], turns: int) -> None:
-        """Measure `turn`, which runs one turn, timed by `watch`, and returns its units."""
-        profiler = cProfile.Profile() if self._profiled and self._profiled in name else None
-        rounds = []
-        for _ in range(self._rounds):
-            watch.seconds = 0.0
-            units = 0
-            for _ in range(times(turns, self._scale)):
-                units += turn() if profiler is None else profiler.runcall(turn)
-            rounds.append(watch.seconds / units * 1e6)
-        print(f"{name:56} {statistics.median(rounds):8.2f} us (best {min(rounds):.2f})", flush=True)
-        if profiler is not None:
-            pstats.Stats(profiler).sort_stats("tottime").print_stats(30)
-
-
 # ---- the leader
 
 
@@ -284,11 +247,12 @@ def bench_produce(directory: str, partitions: int, report: Report) -> None:
     leader = Node(directory, [lone, replicated])
     sessions = [Session(leader, replica_id, replicated) for replica_id in FOLLOWERS]
     for acks in (1, -1):
-        for topic, followers in ((lone, []), (replicated, sessions)):
-            producing = Producing(leader, topic, followers, acks)
-            name = f"produce acks={acks}, partitions {partitions}, replicas {len(topic.replicas)}"
-            report.row(name, leader.watch, producing.turn, 50)
-            producing.stop()
+        alone = Producing(leader, lone, [], acks)
+        followed = Producing(leader, replicated, sessions, acks)
+        name = f"produce acks={acks}, partitions {partitions}, replicas"
+        names = f"{name} {len(lone.replicas)}", f"{name} {len(replicated.replicas)}"
+        report.pair(names, leader.watch, (alone.turn, followed.turn), 50)
+        followed.stop()
 
 
 class Producing:
@@ -474,6 +438,7 @@ def main(words: Sequence[str] | None = None) -> None:
     )
     add_effort(parser, ROUNDS)
     arguments = parser.parse_args(words)
+    settle_collector()
     report = Report(arguments.rounds, arguments.scale, arguments.profile)
     directory = tempfile.mkdtemp(prefix="bench-replication-", dir=arguments.directory)
     try:

@@ -20,7 +20,7 @@ from typing import Any
 
 from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode
-from pykbroker.purgatory import DelayedOperation
+from pykbroker.purgatory import DelayedOperation, WatchKey
 from pykbroker.replication.partition import Partition
 
 
@@ -45,8 +45,8 @@ class DelayedAcknowledgement(DelayedOperation):
         self.deadline_ms = deadline_ms
 
     @abstractmethod
-    def partitions(self) -> Iterable[Partition]:
-        """The partitions that have not acknowledged it yet."""
+    def keys(self) -> Iterable[WatchKey]:
+        """Return the `produce_key` of each partition that has not acknowledged it yet, once."""
 
 
 class DelayedProduce(DelayedAcknowledgement):
@@ -65,8 +65,8 @@ class DelayedProduce(DelayedAcknowledgement):
         """Wait for `partition` to be acknowledged up to `required_offset` (exclusive)."""
         self.pending.append(PendingAppend(partition, required_offset, reply))
 
-    def partitions(self) -> Iterable[Partition]:
-        return [append.partition for append in self.pending]
+    def keys(self) -> Iterable[WatchKey]:
+        return {append.partition.produce_key: None for append in self.pending}
 
     @abstractmethod
     def fail_part(self, reply: Any, code: int) -> None:

@@ -60,8 +60,7 @@ class Watchers:
 
     def await_acknowledgement(self, waiting: DelayedAcknowledgement) -> None:
         """Check `waiting` when one of its partitions acknowledges more, until its deadline."""
-        keys = dict.fromkeys([partition.produce_key for partition in waiting.partitions()])
-        self._purgatory.watch(waiting, keys, waiting.deadline_ms)
+        self._purgatory.watch(waiting, waiting.keys(), waiting.deadline_ms)
 
     def on_committed(self, moved: Sequence[Partition]) -> None:
         """High watermarks moved: complete produces and coordinators' writes, then look at the polls

@@ -14,7 +14,7 @@ Invariant: the answer is the one that the general path would give.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from pykbroker.broker.requests.pending_produce import PendingProduce
 from pykbroker.protocol.messages.produce_request import ProduceRequest
@@ -26,7 +26,11 @@ if TYPE_CHECKING:
     from pykbroker.broker.services import BrokerServices
     from pykbroker.network.request import PreparedConnection
     from pykbroker.protocol.messages.produce_response import ProduceResponse
+    from pykbroker.purgatory import WatchKey
     from pykbroker.replication.partition import Partition
+
+Append: TypeAlias = "tuple[Partition, int]"
+"""A partition, and where in it the appended batch ends."""
 
 
 class Answering(Protocol):
@@ -70,8 +74,7 @@ class ProduceTicket:
         self._request = request
         self.correlation_id = correlation_id
         self.places: list[int] = []
-        self.appended: list[tuple[Partition, int]] = []
-        """The partitions, and where in each the appended batch ends."""
+        self.appended: list[Append] = []
         self.numbers: list[int] = []
         """Base offset and log start offset of each partition."""
 
@@ -79,18 +82,19 @@ class ProduceTicket:
         """Respond after the turn's writes, or keep waiting for the replicas."""
         prepared = self.prepared
         acks = prepared.acks
-        must_wait = False
-        for partition, end_offset in self.appended:
+        remaining: list[Append] = []
+        for append in self.appended:
+            partition, end_offset = append
             code: int | None = 0
             if acks == ACKS_ALL:
                 code = partition.acknowledged(end_offset)
-                must_wait = must_wait or code is None
+                if code is None:
+                    remaining.append(append)
             if code or partition in failed:
                 pending = self.as_pending(prepared.services.now_ms(), self.appended)
                 return pending.on_turn_written(failed)
-        if must_wait:
-            waiting = WaitingTicket(self, prepared.services.now_ms())
-            return None if waiting.try_complete() else waiting
+        if remaining:
+            return WaitingTicket(self, prepared.services.now_ms(), remaining)
         if acks:
             self.reply()
         else:
@@ -101,9 +105,7 @@ class ProduceTicket:
         """All went well."""
         self._connection.reply(self.prepared.reply(self))
 
-    def as_pending(
-        self, received_ms: int, remaining: Container[tuple[Partition, int]]
-    ) -> PendingProduce:
+    def as_pending(self, received_ms: int, remaining: Container[Append]) -> PendingProduce:
         """What the general path would wait with for `remaining`, which are of `appended`."""
         prepared = self.prepared
         services = prepared.services
@@ -129,14 +131,14 @@ class WaitingTicket(DelayedAcknowledgement):
 
     __slots__ = ("_received_ms", "_remaining", "_ticket")
 
-    def __init__(self, ticket: ProduceTicket, received_ms: int) -> None:
+    def __init__(self, ticket: ProduceTicket, received_ms: int, remaining: list[Append]) -> None:
         super().__init__(received_ms + ticket.prepared.timeout_ms)
         self._ticket = ticket
         self._received_ms = received_ms
-        self._remaining = ticket.appended
+        self._remaining = remaining
 
-    def partitions(self) -> Iterable[Partition]:
-        return [partition for partition, _ in self._remaining]
+    def keys(self) -> Iterable[WatchKey]:
+        return {partition.produce_key: None for partition, _ in self._remaining}
 
     def try_complete(self) -> bool:
         still = []

@@ -10,7 +10,7 @@ ROWS = [
         f"produce acks={acks}, partitions {partitions}, replicas {replicas}"
         for partitions in (1, 10)
         for acks in (1, -1)
-        for replicas in (1, 3)
+        for replicas in ("1", "3", "3, on top of one")
     ),
     "a batch on a follower, 1 of 1 partitions an answer",
     "a batch on a follower, 20 of 1 partitions an answer",
