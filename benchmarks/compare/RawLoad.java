@@ -12,34 +12,39 @@ import java.util.List;
 import java.util.zip.CRC32C;
 
 /**
- * RawLoad HOST PORT FRAME_FILE CONNECTIONS SECONDS [IN_FLIGHT [BATCH_AT]]: sends one request frame
+ * RawLoad HOST PORT FRAME_FILE CONNECTIONS SECONDS [IN_FLIGHT [BATCH_AT [SESSION_AT]]]: sends one request frame
  * again and again on each connection, IN_FLIGHT (1) at a time, with its correlation id counted up;
  * prints a line of JSON. The length of the first reply is the length of all: an error reply has
  * another length and ends the run. With BATCH_AT, where the record batch begins in a frame that ends
  * with it, each connection is an idempotent producer: id, epoch 0 and sequence are written into it.
+ * With SESSION_AT, where the session id and epoch are in a Fetch frame, each connection fetches in a session:
+ * the first request makes it, the others continue it and name the partition as if it had moved on.
  */
 public class RawLoad {
     static final int CORRELATION_ID_AT = 8;
     static final int CRC_AT = 17, ATTRIBUTES_AT = 21, PRODUCER_ID_AT = 43, EPOCH_AT = 51, SEQUENCE_AT = 53;
+    static final int EPOCH_BEHIND_ID = 4, SESSION_ID_AT = 10; // in a request, in a reply
 
     static final class Client extends Thread {
         final Socket socket = new Socket();
         final byte[] frame;
         final ByteBuffer fields;
         final long end;
-        final int batchAt;
+        final int batchAt, sessionAt;
         final long[] started;
         long[] nanos = new long[1 << 16];
         int sent, count;
         Exception failure;
 
-        Client(InetSocketAddress address, byte[] frame, long end, int inFlight, int batchAt, int number)
+        Client(
+            InetSocketAddress address, byte[] frame, long end, int inFlight, int batchAt, int sessionAt, int number)
             throws Exception {
             this.frame = frame.clone();
             this.fields = ByteBuffer.wrap(this.frame);
             this.end = end;
             this.started = new long[inFlight];
             this.batchAt = batchAt;
+            this.sessionAt = sessionAt;
             if (batchAt > 0) fields.putLong(batchAt + PRODUCER_ID_AT, number).putShort(batchAt + EPOCH_AT, (short) 0);
             socket.setTcpNoDelay(true);
             socket.connect(address);
@@ -53,6 +58,7 @@ public class RawLoad {
                 crc.update(frame, batchAt + ATTRIBUTES_AT, frame.length - batchAt - ATTRIBUTES_AT);
                 fields.putInt(batchAt + CRC_AT, (int) crc.getValue());
             }
+            if (sessionAt > 0) fields.putInt(sessionAt + EPOCH_BEHIND_ID, sent);
             started[sent++ % started.length] = System.nanoTime();
             out.write(frame);
         }
@@ -73,6 +79,7 @@ public class RawLoad {
                     in.readFully(reply);
                     if (ByteBuffer.wrap(reply).getInt() != count)
                         throw new IllegalStateException("wrong correlation id");
+                    if (sessionAt > 0) fields.putInt(sessionAt, ByteBuffer.wrap(reply).getInt(SESSION_ID_AT));
                     if (count == nanos.length) nanos = Arrays.copyOf(nanos, count * 2);
                     long now = System.nanoTime();
                     nanos[count] = now - started[count % started.length];
@@ -94,8 +101,9 @@ public class RawLoad {
         List<Client> clients = new ArrayList<>();
         int inFlight = args.length > 5 ? Integer.parseInt(args[5]) : 1;
         int batchAt = args.length > 6 ? Integer.parseInt(args[6]) : -1;
+        int sessionAt = args.length > 7 ? Integer.parseInt(args[7]) : -1;
         for (int i = 0; i < connections; i++)
-            clients.add(new Client(address, frame, end, inFlight, batchAt, i));
+            clients.add(new Client(address, frame, end, inFlight, batchAt, sessionAt, i));
         for (Client client : clients) client.start();
         long total = 0;
         for (Client client : clients) {

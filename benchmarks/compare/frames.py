@@ -18,6 +18,8 @@ from pykbroker.protocol.parts_writer import join_parts
 from pykbroker.protocol.record_batch import LEADER_EPOCH_AT, build_batch
 
 _CLIENT_ID = b"load"
+_FETCH_LIMITS_BYTES = 4 + 4 + 4 + 4 + 1
+"""Replica id, longest wait, least and most bytes, isolation."""
 _MAGIC_WITHOUT_EPOCH = b"\xff\xff\xff\xff\x02"
 
 
@@ -46,14 +48,21 @@ def batch_at(frame: bytes) -> int:
     return at - LEADER_EPOCH_AT
 
 
-def fetch(topic: str) -> bytes:
-    """Return a Fetch v11 request, without a session, of the first batch of partition 0."""
+def fetch(topic: str, session_epoch: int = -1) -> bytes:
+    """Return a Fetch v11 request of the first batch of partition 0: without a session, or with the
+    epoch 0 for a new one.
+    """
     partition = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1)
     topics = [FetchTopic(topic=topic, partitions=[partition])]
     request = FetchRequest(
-        max_wait_ms=500, min_bytes=1, max_bytes=1, session_epoch=-1, topics=topics
+        max_wait_ms=500, min_bytes=1, max_bytes=1, session_epoch=session_epoch, topics=topics
     )
     return frame_of(request, 11)
+
+
+def session_at(frame: bytes) -> int:
+    """Return the position of the session id, which its epoch follows, in a frame of `fetch`."""
+    return frame.index(_CLIENT_ID) + len(_CLIENT_ID) + _FETCH_LIMITS_BYTES
 
 
 def metadata(topic: str) -> bytes:

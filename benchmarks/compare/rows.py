@@ -99,6 +99,7 @@ def _raw(
     *,
     in_flight: int = 1,
     idempotent: bool = False,
+    in_sessions: bool = False,
 ) -> float:
     """Send the same frame repeatedly; `cpu_us` is processor time of the server's process."""
     topic = server.new_topic()
@@ -113,7 +114,8 @@ def _raw(
         seconds = str(max(6 * scale, min(1.0, 40 * scale)))  # a second at least, but for a look
         program = [java(), "-Xmx256m", "-XX:+UseSerialGC", str(_HERE / "RawLoad.java")]
         batch_at = frames.batch_at(frame) if idempotent else -1
-        shape = map(str, (connections, seconds, in_flight, batch_at))
+        session_at = frames.session_at(frame) if in_sessions else -1
+        shape = map(str, (connections, seconds, in_flight, batch_at, session_at))
         before = server.cpu_seconds()
         output = _run([*program, host, port, file.name, *shape])
         spent = server.cpu_seconds() - before
@@ -167,6 +169,10 @@ def _one_record(topic: str) -> bytes:
     return frames.produce(topic, 100)
 
 
+def _new_session(topic: str) -> bytes:
+    return frames.fetch(topic, session_epoch=0)
+
+
 def _many_records(topic: str) -> bytes:
     return frames.produce(topic, 1000, records=900)
 
@@ -208,6 +214,12 @@ ROWS = (
     ),
     Row("raw fetch, 50 connections", "req/s", partial(_raw, frames.fetch, 50, "per_second"), 1.0),
     Row(
+        "raw session fetch, 50 connections",
+        "req/s",
+        partial(_raw, _new_session, 50, "per_second", in_sessions=True),
+        1.0,
+    ),
+    Row(
         "raw metadata, 50 connections",
         "req/s",
         partial(_raw, frames.metadata, 50, "per_second"),
@@ -243,6 +255,13 @@ ROWS = (
         "CPU of a fetch, 50 connections",
         "us",
         partial(_raw, frames.fetch, 50, "cpu_us"),
+        None,
+        True,
+    ),
+    Row(
+        "CPU of a session fetch, 50 connections",
+        "us",
+        partial(_raw, _new_session, 50, "cpu_us", in_sessions=True),
         None,
         True,
     ),

@@ -27,6 +27,7 @@ CHOSEN = (
     "raw idempotent produce",
     "raw heartbeat",
     "raw fetch",
+    "raw session fetch",
 )
 
 

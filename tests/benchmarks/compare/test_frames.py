@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import struct
+from typing import Any
+
 import pytest
 
 from benchmarks.compare import frames
@@ -38,6 +41,20 @@ def test_every_frame_is_served(server: Server) -> None:
     assert 1000 < len(batch) < 2000  # the first one
     described = answer_to(server, "Metadata", 5, frames.metadata(topic))
     assert [each.name for each in described.topics] == [topic]  # type: ignore[attr-defined]
+    server.delete_topic(topic)
+
+
+def test_a_session_is_made_and_continued(server: Server) -> None:
+    topic = server.new_topic()
+    answer_to(server, "Produce", 7, frames.produce(topic, 100))
+    frame = bytearray(frames.fetch(topic, session_epoch=0))
+    session_at = frames.session_at(bytes(frame))
+    made: Any = answer_to(server, "Fetch", 11, bytes(frame))
+    assert made.session_id > 0
+    assert frame[session_at : session_at + 8] == bytes(8)
+    struct.pack_into(">ii", frame, session_at, made.session_id, 1)
+    continued = answer_to(server, "Fetch", 11, bytes(frame))
+    assert continued == made  # what the load takes for a good answer has the same length
     server.delete_topic(topic)
 
 
