@@ -9,7 +9,7 @@ Source: Kafka's `TransactionLog.java`.
 from __future__ import annotations
 
 from pykbroker.coordinator.transaction.states import TransactionState
-from pykbroker.coordinator.transaction.transaction import Partitions, Transaction
+from pykbroker.coordinator.transaction.transaction import NO_EPOCH, Partitions, Transaction
 from pykbroker.decision import CoordinatorRecord
 from pykbroker.environment.slices import Breathe, go_on, paced
 from pykbroker.protocol.messages.transaction_log_key import TransactionLogKey
@@ -46,8 +46,13 @@ def tombstone(transactional_id: str) -> CoordinatorRecord:
     return CoordinatorRecord(TransactionLogKey(transactional_id=transactional_id), None)
 
 
-def transaction_of(value: TransactionLogValue, breathe: Breathe = go_on) -> Transaction:
-    """Decode a record's value. Raises CorruptBatch for a status that no release writes."""
+def transaction_of(
+    value: TransactionLogValue, decided: Transaction | None = None, breathe: Breathe = go_on
+) -> Transaction:
+    """Decode a record's value. Raises CorruptBatch for a status that no release writes.
+
+    decided: the transaction whose record it is, for what the record does not hold.
+    """
     try:
         state = TransactionState(value.transaction_status)
     except ValueError:
@@ -65,7 +70,8 @@ def transaction_of(value: TransactionLogValue, breathe: Breathe = go_on) -> Tran
         partitions=partitions,
         started_ms=value.transaction_start_timestamp_ms,
         updated_ms=value.transaction_last_update_timestamp_ms,
-        previous_producer_id=value.previous_producer_id,
+        last_epoch=NO_EPOCH if decided is None else decided.last_epoch,
+        previous_producer_id=(value if decided is None else decided).previous_producer_id,
         next_producer_id=value.next_producer_id,
         client_version=value.client_transaction_version,
     )

@@ -2,7 +2,8 @@
 
 State, durable: the transactions by transactional id, as replayed.
 State, volatile: what no record holds of a producer that went on after an error: the epoch before
-     the present one (and the producer id before, which records of version 0 lack).
+     the present one (and the producer id before, which records of version 0 lack). `replay` takes
+     it from the step that has just decided the record; it is lost with the machine.
 In:  initialise, add_partitions, end, abort_overdue, complete, forget_unused: each
      `(request, context, caller, now_ms) -> ShardDecision`; verify, describe, list_transactions,
      overdue, ending: questions; replay.
@@ -80,13 +81,13 @@ class Reply(NamedTuple):
 class TransactionShard:
     """The machine of one partition of `__transaction_state`."""
 
-    __slots__ = ("_breathe", "_unwritten", "transactions")
+    __slots__ = ("_breathe", "_decided", "transactions")
 
     def __init__(self, breathe: Breathe = go_on) -> None:
         """breathe: called between the parts of long steps (`environment/slices.py`)."""
         self._breathe = breathe
         self.transactions: dict[str, Transaction] = {}
-        self._unwritten: dict[str, tuple[int, int]] = {}
+        self._decided: dict[str, Transaction] = {}
 
     # ---- decisions
 
@@ -195,18 +196,11 @@ class TransactionShard:
         self, transactional_id: str, transaction: Transaction, context: Context
     ) -> ShardDecision:
         """Write the transaction to the log; it is also the reply."""
-        before = self._unwritten.get(transactional_id)
-        if transaction.last_epoch == NO_EPOCH:
-            self._unwritten.pop(transactional_id, None)
-        else:
-            known = (transaction.last_epoch, transaction.previous_producer_id)
-            self._unwritten[transactional_id] = known
+        if transaction.last_epoch != NO_EPOCH:
+            self._decided[transactional_id] = transaction
 
         def undo(code: int, now_ms: int) -> ShardDecision:
-            if before is None:
-                self._unwritten.pop(transactional_id, None)
-            else:
-                self._unwritten[transactional_id] = before
+            self._decided.pop(transactional_id, None)
             return ShardDecision()
 
         version = 1 if context.server_version >= 1 else 0
@@ -220,11 +214,7 @@ class TransactionShard:
 
     def get(self, transactional_id: str) -> Transaction | None:
         """Return the transaction of an id."""
-        transaction = self.transactions.get(transactional_id)
-        unwritten = self._unwritten.get(transactional_id)
-        if transaction is None or unwritten is None:
-            return transaction
-        return transaction._replace(last_epoch=unwritten[0], previous_producer_id=unwritten[1])
+        return self.transactions.get(transactional_id)
 
     def verify(self, request: Addition, context: None) -> dict[int, Partitions]:
         """Return whether these partitions have joined the producer's
@@ -285,9 +275,11 @@ class TransactionShard:
         transactional_id = record.key.transactional_id
         if record.value is None:
             self.transactions.pop(transactional_id, None)
-            self._unwritten.pop(transactional_id, None)
         else:
-            self.transactions[transactional_id] = transaction_of(record.value, self._breathe)
+            decided = self._decided.pop(transactional_id, None)
+            self.transactions[transactional_id] = transaction_of(
+                record.value, decided, self._breathe
+            )
 
     def replay_end_of_transaction(self, producer_id: int, committed: bool) -> None:
         """Ignore markers: `__transaction_state` is never written to in a transaction."""
