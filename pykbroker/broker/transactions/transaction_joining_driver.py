@@ -1,6 +1,6 @@
 """Asks transaction coordinators whether partitions have joined a transaction, or lets them join.
 
-    this node coordinates the id     asked in place
+    this node coordinates the id     asked in place, without messages
     another broker does              AddPartitionsToTxn to it; one request at a time for each
                                      broker, the next one carries what came meanwhile
     nobody does                      COORDINATOR_NOT_AVAILABLE
@@ -44,18 +44,22 @@ if TYPE_CHECKING:
 #: Partition -> why it has not joined the transaction; those that have are left out.
 Codes = dict[TopicPartition, int]
 
-VERSION = AddPartitionsToTxnRequest.LATEST_VERSION
-
 _log = logging.getLogger(__name__)
 
 
 class LocalCoordinator(Protocol):
     """This node's transaction coordinator."""
 
-    def add_partitions_batch(
-        self, message: AddPartitionsToTxnRequest, version: int
-    ) -> Callable[[], AddPartitionsToTxnResponse] | Deferred:
-        """What makes the response to AddPartitionsToTxn."""
+    def join(
+        self,
+        transactional_id: str,
+        producer_id: int,
+        producer_epoch: int,
+        partitions: dict[TopicPartition, None],
+        *,
+        verify_only: bool,
+    ) -> dict[int, dict[TopicPartition, None]] | Deferred:
+        """Let partitions join, or return whether they have joined: the partitions by code."""
 
 
 class Question:
@@ -83,14 +87,7 @@ class Question:
         found: Codes = {}
         for topic in result.topic_results:
             for partition in topic.results_by_partition:
-                code = partition.partition_error_code
-                if code == ErrorCode.PRODUCER_FENCED:
-                    code = int(ErrorCode.INVALID_PRODUCER_EPOCH)
-                elif (
-                    code == ErrorCode.TRANSACTION_ABORTABLE
-                    and self.support is TransactionSupport.OLD
-                ):
-                    code = int(ErrorCode.INVALID_TXN_STATE)
+                code = _translated(partition.partition_error_code, self.support)
                 if code:
                     found[TopicPartition(topic.name, partition.partition_index)] = code
         return found
@@ -131,6 +128,19 @@ class TransactionJoining:
         """Return which of the partitions have not joined the transaction
         (JOINING: and cannot join it).
         """
+        verify_only = support is not TransactionSupport.JOINING
+        coordinator = self._coordinator_of(transactional_id)
+        if coordinator is None:
+            return dict.fromkeys(partitions, int(ErrorCode.COORDINATOR_NOT_AVAILABLE))
+        if coordinator == self._node_id:
+            found = self._local().join(
+                transactional_id,
+                producer_id,
+                producer_epoch,
+                dict.fromkeys(partitions),
+                verify_only=verify_only,
+            )
+            return then(found, partial(_refusals, support))
         topics: dict[str, AddPartitionsToTxnTopic] = {}
         for name, index in partitions:
             topic = topics.setdefault(name, AddPartitionsToTxnTopic(name=name))
@@ -139,18 +149,10 @@ class TransactionJoining:
             transactional_id=transactional_id,
             producer_id=producer_id,
             producer_epoch=producer_epoch,
-            verify_only=support is not TransactionSupport.JOINING,
+            verify_only=verify_only,
             topics=list(topics.values()),
         )
-        question = Question(transaction, support)
-        coordinator = self._coordinator_of(transactional_id)
-        if coordinator is None:
-            return question.all_with(ErrorCode.COORDINATOR_NOT_AVAILABLE)
-        if coordinator == self._node_id:
-            request = AddPartitionsToTxnRequest(transactions=[transaction])
-            made = self._local().add_partitions_batch(request, VERSION)
-            return then(made, lambda make: _codes_of(question, make()))
-        return self._ask_broker(coordinator, question)
+        return self._ask_broker(coordinator, Question(transaction, support))
 
     def _coordinator_of(self, transactional_id: str) -> int | None:
         image = self._image()
@@ -218,6 +220,25 @@ class TransactionJoining:
     def _answer_all(self, questions: dict[str, Question], code: int) -> None:
         for question in questions.values():
             question.answer.resolve(question.all_with(code) if code else {})
+
+
+def _refusals(support: TransactionSupport, found: dict[int, dict[TopicPartition, None]]) -> Codes:
+    """Return the codes of this node's coordinator, translated for the client."""
+    return {
+        partition: _translated(code, support)
+        for code, partitions in found.items()
+        if code
+        for partition in partitions
+    }
+
+
+def _translated(code: int, support: TransactionSupport) -> int:
+    """Return what a client of this kind gets for a coordinator's code."""
+    if code == ErrorCode.PRODUCER_FENCED:
+        return int(ErrorCode.INVALID_PRODUCER_EPOCH)
+    if code == ErrorCode.TRANSACTION_ABORTABLE and support is TransactionSupport.OLD:
+        return int(ErrorCode.INVALID_TXN_STATE)
+    return code
 
 
 def _codes_of(question: Question, response: AddPartitionsToTxnResponse) -> Codes:

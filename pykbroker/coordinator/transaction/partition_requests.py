@@ -1,4 +1,5 @@
 """AddPartitionsToTxn as a whole: every transaction of a request, and the form of its response.
+`join` is the same without messages, for one transaction and partitions of the coordinator's node.
 
 A client asks for one transaction (versions 0 to 3). A broker asks for several (4 and later), to add
 partitions or only to learn whether they have joined (`verify_only`). A transaction of whose
@@ -64,6 +65,25 @@ def add_partitions(
     )
 
     return gather(parts, lambda made: partial(_response, made, version, breathe))
+
+
+def join(
+    add: Add, verify: Verify, image: MetadataImage, addition: Addition, *, verify_only: bool
+) -> dict[int, Partitions] | Deferred:
+    """Let partitions join, or return whether they have joined (`verify_only`): the partitions by
+    error code, as AddPartitionsToTxn of a broker returns them.
+    """
+    partitions = addition.partitions
+    unknown = _refused(image, partitions, is_client=False)
+    if unknown:
+        others = {each: None for each in partitions if each not in unknown}
+        found = {int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION): dict.fromkeys(unknown)}
+        return found | {int(ErrorCode.OPERATION_NOT_ATTEMPTED): others}
+    if not addition.transactional_id:
+        return {int(ErrorCode.INVALID_REQUEST): partitions}
+    if verify_only:
+        return verify(addition)
+    return then(add(addition), lambda reply: {reply.code: partitions})
 
 
 def _response(

@@ -25,7 +25,11 @@ from pykbroker.coordinator.runtime_driver import CoordinatorRuntime
 from pykbroker.coordinator.transaction.ending import Ending
 from pykbroker.coordinator.transaction.initialising import Initialisation
 from pykbroker.coordinator.transaction.marker_driver import MarkerDriver, Sending
-from pykbroker.coordinator.transaction.partition_requests import MakeResponse, add_partitions
+from pykbroker.coordinator.transaction.partition_requests import (
+    MakeResponse,
+    add_partitions,
+    join,
+)
 from pykbroker.coordinator.transaction.settings import COMMIT_TIMEOUT_MS, TransactionSettings
 from pykbroker.coordinator.transaction.shard import (
     Addition,
@@ -34,8 +38,12 @@ from pykbroker.coordinator.transaction.shard import (
     Reply,
     TransactionShard,
 )
-from pykbroker.coordinator.transaction.transaction import Partitions, Transaction
-from pykbroker.deferred import Deferred, gather, pass_on, then
+from pykbroker.coordinator.transaction.transaction import (
+    EPOCH_BUMPING,
+    Partitions,
+    Transaction,
+)
+from pykbroker.deferred import Deferred, chain, gather, pass_on, then
 from pykbroker.environment.clock import Clock
 from pykbroker.environment.scheduler import Scheduler, Timer
 from pykbroker.environment.slices import Breathe, InOneGo, Slices, go_on, paced
@@ -200,7 +208,11 @@ class TransactionCoordinator:
 
     def add_partitions(self, request: Addition) -> Reply | Deferred:
         """Add partitions to a transaction, which begins with the first ones."""
-        return self._decide(TransactionShard.add_partitions, request)
+        partition = self.partition_for(request.transactional_id)
+        context = Context(self.server_version)
+        return self.runtime.write(
+            partition, TransactionShard.add_partitions, request, context, _refuse
+        )
 
     def add_partitions_batch(
         self, message: AddPartitionsToTxnRequest, version: int, breathe: Breathe = go_on
@@ -209,6 +221,24 @@ class TransactionCoordinator:
         `partition_requests.py`."""
         return add_partitions(
             self.add_partitions, self.verify, self._image(), message, version, breathe
+        )
+
+    def join(
+        self,
+        transactional_id: str,
+        producer_id: int,
+        producer_epoch: int,
+        partitions: Partitions,
+        *,
+        verify_only: bool,
+    ) -> dict[int, Partitions] | Deferred:
+        """What AddPartitionsToTxn is for another broker, for partitions of this node: the
+        partitions by error code."""
+        addition = Addition(
+            transactional_id, producer_id, producer_epoch, partitions, EPOCH_BUMPING
+        )
+        return join(
+            self.add_partitions, self.verify, self._image(), addition, verify_only=verify_only
         )
 
     def verify(self, request: Addition) -> dict[int, Partitions] | Deferred:
@@ -278,15 +308,7 @@ class TransactionCoordinator:
         partition = self.partition_for(request.transactional_id)
         context = Context(self.server_version, new_producer_id)
         outcome = self.runtime.write(partition, operation, request, context, _refuse)
-        if not isinstance(outcome, Deferred):
-            return self._decided(partition, operation, request, outcome)
-        answer = Deferred()
-
-        def on_reply(reply: Reply) -> None:
-            pass_on(self._decided(partition, operation, request, reply), answer)
-
-        outcome.on_resolved(on_reply)
-        return answer
+        return chain(outcome, partial(self._decided, partition, operation, request))
 
     def _decided(
         self, partition: int, operation: Operation, request: Any, reply: Reply

@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 
 from pykbroker.broker.handlers.add_partitions_to_txn import HANDLER
+from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.messages.add_partitions_to_txn_request import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnTopic,
     AddPartitionsToTxnTransaction,
 )
+from pykbroker.types import TopicPartition
 from tests.broker.handlers.transaction_broker import TransactionBroker
 
 UNKNOWN = int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
@@ -106,6 +108,36 @@ def test_a_broker_verifies_and_adds(broker: TransactionBroker) -> None:
     assert of_brokers(broker, transaction("id", 0, 9)) == {"id": [NOT_ATTEMPTED, UNKNOWN]}
     found: Any = broker.transactions.one_transaction("id")
     assert found.client_version == 2
+
+
+@pytest.mark.parametrize("verify", [True, False])
+@pytest.mark.parametrize("producer_id", [100, 101])
+@pytest.mark.parametrize("transactional_id", ["id", "", "other"])
+@pytest.mark.parametrize("indexes", [(0, 1), (0, 9)])
+def test_partitions_of_this_node_join_without_a_message(
+    broker: TransactionBroker,
+    indexes: tuple[int, ...],
+    transactional_id: str,
+    producer_id: int,
+    verify: bool,
+) -> None:
+    broker.add(0, 1)
+    asked = transaction(transactional_id, *indexes, verify=verify)
+    asked.producer_id = producer_id
+    by_message = dict(zip(indexes, of_brokers(broker, asked)[transactional_id], strict=True))
+    other = TransactionBroker()
+    other.init()
+    other.add(0, 1)
+    partitions = {TopicPartition("t", index): None for index in indexes}
+    found: Any = other.transactions.join(
+        transactional_id, producer_id, 0, partitions, verify_only=verify
+    )
+    if isinstance(found, Deferred):
+        other.node.end_turn()
+        found = found.value
+    assert {each.partition: code for code, those in found.items() for each in those} == by_message
+    states = [each.transactions.one_transaction("id") for each in (broker, other)]
+    assert states[0].partitions == states[1].partitions
 
 
 @pytest.mark.parametrize("version", [3, 4])

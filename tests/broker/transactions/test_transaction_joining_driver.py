@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -70,7 +69,7 @@ class World:
         assert [partition_for(each, 2) for each in (LOCAL, REMOTE)] == [0, 1]
         self.peers: dict[int, Peer] = {2: Peer(2, "there", 9092)}
         self.sent: list[tuple[AddPartitionsToTxnRequest, Deferred]] = []
-        self.local: list[AddPartitionsToTxnRequest] = []
+        self.local: list[tuple[str, int, int, list[TopicPartition], bool]] = []
         self.codes: dict[TopicPartition, int] = {}
         self.joining = TransactionJoining(
             node_id=1,
@@ -86,12 +85,22 @@ class World:
         self.sent.append((request, answer))
         return answer
 
-    def add_partitions_batch(
-        self, message: AddPartitionsToTxnRequest, version: int
-    ) -> Callable[[], AddPartitionsToTxnResponse] | Deferred:
-        assert version == 5
-        self.local.append(message)
-        return lambda: response(message, self.codes)
+    def join(
+        self,
+        transactional_id: str,
+        producer_id: int,
+        producer_epoch: int,
+        partitions: dict[TopicPartition, None],
+        *,
+        verify_only: bool,
+    ) -> dict[int, dict[TopicPartition, None]] | Deferred:
+        self.local.append(
+            (transactional_id, producer_id, producer_epoch, list(partitions), verify_only)
+        )
+        found: dict[int, dict[TopicPartition, None]] = {}
+        for each in partitions:
+            found.setdefault(int(self.codes.get(each, 0)), {})[each] = None
+        return found
 
     def ask(
         self,
@@ -116,15 +125,14 @@ def test_this_node_is_asked_in_place(world: World) -> None:
     world.codes = {T1: ErrorCode.INVALID_TXN_STATE}
     assert world.ask(LOCAL, T0, T1, U0) == {T1: ErrorCode.INVALID_TXN_STATE}
     assert world.sent == []
-    ((transaction,),) = [request.transactions for request in world.local]
-    assert (transaction.transactional_id, transaction.producer_id) == (LOCAL, 9)
-    assert [(t.name, t.partitions) for t in transaction.topics] == [("t", [0, 1]), ("u", [0])]
+    assert world.local == [(LOCAL, 9, 0, [T0, T1, U0], False)]
 
 
 @pytest.mark.parametrize("support", TransactionSupport)
 def test_only_joining_clients_add_partitions(world: World, support: TransactionSupport) -> None:
     world.ask(LOCAL, support=support)
-    assert world.local[0].transactions[0].verify_only == (support is not JOINING)
+    (*_, verify_only) = world.local[0]
+    assert verify_only == (support is not JOINING)
 
 
 def test_another_broker_is_asked_by_a_request(world: World) -> None:
