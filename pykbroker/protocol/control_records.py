@@ -27,6 +27,7 @@ from pykbroker.protocol.primitives import ProtocolError
 from pykbroker.protocol.record import CorruptRecord, NewRecord, Record
 
 if TYPE_CHECKING:
+    from pykbroker.protocol.crc32c import BytesLike
     from pykbroker.protocol.messages.kraft_version_record import KRaftVersionRecord
     from pykbroker.protocol.messages.leader_change_message import LeaderChangeMessage
     from pykbroker.protocol.messages.snapshot_footer_record import SnapshotFooterRecord
@@ -62,6 +63,12 @@ _MESSAGE_VERSION = 0
 
 _KEY = struct.Struct(">hh")
 _MARKER_VALUE = struct.Struct(">hi")
+
+# The record of a marker as every Kafka writes it: what stands before the key, key, length of the
+# value, value, number of headers.
+_MARKER_RECORD = struct.Struct(">5shhBhiB")
+_BEFORE_MARKER_KEY = b"\x20\0\0\0\x08"  # 16 bytes, no attributes and deltas, a key of 4 bytes
+_MARKER_VALUE_LENGTH = 12  # zigzag of 6
 
 
 class EndTxnMarker(NamedTuple):
@@ -104,6 +111,36 @@ def decode_marker(key: bytes | None, value: bytes | None) -> EndTxnMarker:
     if version < 0:
         raise CorruptRecord(f"transaction marker of version {version}")
     return EndTxnMarker(control_type, coordinator_epoch)
+
+
+def marker_of(
+    batch: BytesLike, header: record_batch.BatchHeader
+) -> tuple[EndTxnMarker, int] | None:
+    """(marker, timestamp) of a transaction's control batch; None if compaction has removed it.
+
+    Raises CorruptBatch and CorruptRecord.
+    """
+    if (
+        len(batch) == record_batch.RECORDS_AT + _MARKER_RECORD.size
+        and header.record_count == 1
+        and header.last_offset_delta >= 0
+        and not header.attributes & record_batch.CODEC_MASK
+    ):
+        before, key_version, control_type, length, value_version, epoch, headers = (
+            _MARKER_RECORD.unpack_from(batch, record_batch.RECORDS_AT)
+        )
+        if (
+            (before, length, headers) == (_BEFORE_MARKER_KEY, _MARKER_VALUE_LENGTH, 0)
+            and key_version >= 0
+            and control_type in (ABORT, COMMIT)
+            and value_version >= 0
+        ):
+            is_append_time = header.attributes & record_batch.LOG_APPEND_TIME_BIT
+            timestamp = header.max_timestamp if is_append_time else header.base_timestamp
+            return EndTxnMarker(control_type, epoch), timestamp
+    for record in record_batch.iter_records(batch, header):
+        return decode_marker(record.key, record.value), record.timestamp
+    return None
 
 
 def encode_message(message: RaftControlMessage) -> tuple[bytes, bytes]:

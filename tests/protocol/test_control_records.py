@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,8 +15,15 @@ from pykbroker.protocol.messages.leader_change_message import LeaderChangeMessag
 from pykbroker.protocol.messages.snapshot_footer_record import SnapshotFooterRecord
 from pykbroker.protocol.messages.snapshot_header_record import SnapshotHeaderRecord
 from pykbroker.protocol.messages.voters_record import VotersRecord
-from pykbroker.protocol.record import CorruptRecord, Record
-from pykbroker.protocol.record_batch import iter_records, read_header
+from pykbroker.protocol.record import CorruptBatch, CorruptRecord, Record
+from pykbroker.protocol.record_batch import (
+    ATTRIBUTES_AT,
+    RECORDS_AT,
+    BatchHeader,
+    iter_records,
+    read_header,
+    unpack_header,
+)
 
 APACHE = Path(__file__).parent.parent / "fixtures" / "apache"
 
@@ -87,6 +96,33 @@ def test_types_of_a_later_kafka_are_skipped() -> None:
 def test_malformed_markers(key: bytes | None, value: bytes | None) -> None:
     with pytest.raises(CorruptRecord):
         decode_marker(key, value)
+
+
+def generally(batch: bytes, header: BatchHeader) -> Any:
+    """The marker of a batch by the general way of reading records."""
+    for record in iter_records(batch, header):
+        return decode_marker(record.key, record.value), record.timestamp
+    return None
+
+
+def outcome_of(read: Callable[[bytes, BatchHeader], Any], batch: bytes) -> Any:
+    try:
+        return read(batch, unpack_header(batch))
+    except (CorruptBatch, CorruptRecord) as fault:
+        return type(fault)
+
+
+@pytest.mark.parametrize("position", range(ATTRIBUTES_AT, RECORDS_AT + 17))
+def test_a_marker_is_read_as_any_record(position: int) -> None:
+    marker = EndTxnMarker(cr.ABORT, 12)
+    batch = cr.build_marker_batch(marker, producer_id=7, producer_epoch=3, timestamp_ms=1000)
+    assert cr.marker_of(batch, read_header(batch)) == (marker, 1000)
+    assert len(batch) == RECORDS_AT + 17
+    for value in (0, 1, 2, 8, 12, 32, 0x30, 0x7F, 0x80, 0xFF):
+        changed = bytearray(batch)
+        changed[position] = value
+        for spoiled in (bytes(changed), bytes(changed[:-1]), bytes(changed) + b"\0"):
+            assert outcome_of(cr.marker_of, spoiled) == outcome_of(generally, spoiled), value
 
 
 def test_malformed_messages() -> None:

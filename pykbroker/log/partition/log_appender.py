@@ -1,7 +1,7 @@
 """Appending to a partition's log: check a batch, assign its offsets, queue it.
 
     append_as_leader ->   check_plain, queue_plain: where there is nothing special
-                     else validate, what is known of the producer, queued
+                     else plain_outcome or validate, what is known of the producer, queued
 
 State: the validation rules. Queued batches are in the AppendQueue.
 In:    batches (views of received frames stay views). Out: AppendOutcome; LogDirFailure if the
@@ -29,7 +29,7 @@ from pykbroker.log.validation.batch_validation import (
     stamp,
     validate,
 )
-from pykbroker.log.validation.plain_batch import plain_header
+from pykbroker.log.validation.plain_batch import plain_header, plain_outcome
 from pykbroker.log.validation.validation_rules import (
     CLIENT,
     REPLICATION,
@@ -81,13 +81,15 @@ class LogAppender:
     ) -> AppendOutcome:
         """See PartitionLog."""
         if checked is None:
+            view = memoryview(records)
             if guard is None:
-                view = memoryview(records)
                 plain = self.check_plain(view, leader_epoch, now_ms)
                 if plain is not None:
                     base_offset = self.queue_plain(view, plain, leader_epoch)
                     return AppendOutcome(base_offset, base_offset + plain[0], queued=True)
-            checked = validate(records, self._rules, now_ms, origin)
+            checked = plain_outcome(view, self._rules, now_ms, origin)
+            if checked is None:
+                checked = validate(records, self._rules, now_ms, origin)
         elif checked.log_append_time >= 0:
             stamp(checked, now_ms)
         if checked.error:

@@ -35,7 +35,7 @@ from pykbroker.log.producers.producer_entry import (
 )
 from pykbroker.log.producers.verification import VerificationGuard, Verifications
 from pykbroker.log.validation.validation_rules import CLIENT, REPLICATION
-from pykbroker.protocol.control_records import ABORT, EndTxnMarker, decode_marker
+from pykbroker.protocol.control_records import ABORT, EndTxnMarker, marker_of
 from pykbroker.protocol.crc32c import BytesLike
 from pykbroker.protocol.record_batch import (
     CONTROL_BIT,
@@ -44,7 +44,6 @@ from pykbroker.protocol.record_batch import (
     TRANSACTIONAL_BIT,
     BatchHeader,
     increment_sequence,
-    iter_records,
 )
 
 __all__ = [
@@ -161,13 +160,13 @@ class ProducerStateManager:
         """
         entry = self.producers.get(header.producer_id)
         if header.attributes & CONTROL_BIT:
-            for record in iter_records(batch, header):
-                marker = decode_marker(record.key, record.value)
-                return self._prepare_marker(
-                    header, marker, record.timestamp, base_offset, entry, origin,
-                    transaction_version,
-                )  # fmt: skip
-            return None
+            found = marker_of(batch, header)
+            if found is None:
+                return None
+            marker, timestamp = found
+            return self._prepare_marker(
+                header, marker, timestamp, base_offset, entry, origin, transaction_version
+            )
         return self._prepare_data(header, base_offset, entry, origin, guard)
 
     def prepare_next(

@@ -7,10 +7,11 @@
 
 Nearly all batches of nearly all producers are plain or compressed. This is one straight-line
 function that creates no objects. Everything else is left to `batch_validation`, which reports what
-is wrong with a batch or adapts it.
+is wrong with a batch or adapts it. A batch that is plain but for its transaction, and a
+transaction's marker, get the same look; the rest of their way is the general one.
 
 In      the record bytes of one partition, its ValidationRules, the time.
-Out     the header's fields, or None if the batch is not plain.
+Out     the header's fields, or the outcome of `validate`; None if the batch is not plain.
 Invariant
     A plain batch passes `validate`, which would change none of its bytes.
 """
@@ -18,27 +19,30 @@ Invariant
 from __future__ import annotations
 
 from pykbroker.log.validation.record_walk import is_plain_record, survey_records
-from pykbroker.log.validation.validation_rules import ValidationRules
+from pykbroker.log.validation.validation_rules import CLIENT, ValidationOutcome, ValidationRules
 from pykbroker.protocol.crc32c import crc32c
 from pykbroker.protocol.record import CorruptRecord
 from pykbroker.protocol.record_batch import (
     ATTRIBUTES_AT,
+    CONTROL_BIT,
     HEADER,
     LOG_OVERHEAD,
     MAGIC_V2,
     NO_TIMESTAMP,
     RECORD_BATCH_OVERHEAD,
     RECORDS_AT,
+    TRANSACTIONAL_BIT,
+    unpack_header,
 )
 
 _unpack = HEADER.unpack_from
 
 
 def plain_header(
-    view: memoryview, rules: ValidationRules, now_ms: int
+    view: memoryview, rules: ValidationRules, now_ms: int, expected_attributes: int = 0
 ) -> tuple[int, int, int, int, int] | None:
     """Return (last offset delta, max timestamp, producer id, producer epoch,
-    base sequence), or None.
+    base sequence), or None, also if the batch has other attributes.
     """
     size = len(view)
     if not RECORD_BATCH_OVERHEAD <= size <= rules.plain_bytes:
@@ -49,12 +53,12 @@ def plain_header(
     ) = _unpack(view)  # fmt: skip
     if (
         magic != MAGIC_V2
-        or attributes
+        or attributes != expected_attributes
         or base_offset
         or length + LOG_OVERHEAD != size
         or delta < 0
         or count != delta + 1
-        or (producer_id >= 0 and base_sequence < 0)
+        or (producer_id >= 0 and base_sequence < 0 and not attributes & CONTROL_BIT)
         or max_timestamp < NO_TIMESTAMP
         or max_timestamp - now_ms > rules.after_max_ms
         or crc != crc32c(view[ATTRIBUTES_AT:])
@@ -78,3 +82,24 @@ def plain_header(
     if now_ms - min_timestamp > rules.before_max_ms:
         return None
     return delta, max_timestamp, producer_id, producer_epoch, base_sequence
+
+
+def plain_outcome(
+    view: memoryview, rules: ValidationRules, now_ms: int, origin: int
+) -> ValidationOutcome | None:
+    """Return what `validate` returns for a plain batch of a transaction, and for a marker that no
+    client wrote; None if `validate` has to check the batch.
+    """
+    if len(view) < RECORDS_AT:
+        return None
+    attributes = view[ATTRIBUTES_AT + 1]
+    if not attributes & TRANSACTIONAL_BIT or (attributes & CONTROL_BIT and origin == CLIENT):
+        return None
+    header = plain_header(view, rules, now_ms, attributes & (TRANSACTIONAL_BIT | CONTROL_BIT))
+    if header is None:
+        return None
+    outcome = ValidationOutcome()
+    outcome.header = unpack_header(view)
+    outcome.batch = bytearray(view) if view.readonly else view
+    outcome.max_timestamp = header[1]
+    return outcome

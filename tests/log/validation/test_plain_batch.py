@@ -10,9 +10,15 @@ import pytest
 
 from pykbroker.log.partition import log_appender
 from pykbroker.log.validation.batch_validation import validate
-from pykbroker.log.validation.plain_batch import plain_header
-from pykbroker.log.validation.validation_rules import ValidationRules
+from pykbroker.log.validation.plain_batch import plain_header, plain_outcome
+from pykbroker.log.validation.validation_rules import (
+    CLIENT,
+    COORDINATOR,
+    ValidationOutcome,
+    ValidationRules,
+)
 from pykbroker.protocol import compression
+from pykbroker.protocol.control_records import EndTxnMarker, build_marker_batch
 from pykbroker.protocol.record_batch import (
     ATTRIBUTES_AT,
     CRC_AT,
@@ -86,6 +92,35 @@ def test_what_is_plain_passes_validation_unchanged(rules: ValidationRules) -> No
     assert 500 < plain < 3500
 
 
+@pytest.mark.parametrize("rules", [RULES, COMPACTING], ids=["plain topic", "compacted topic"])
+def test_a_transaction_gets_the_outcome_of_validation(rules: ValidationRules) -> None:
+    plain = {CLIENT: 0, COORDINATOR: 0}
+    for seed in range(4000):
+        chance = random.Random(seed)
+        if chance.random() < 0.5:
+            batch = random_batch(chance, is_transactional=chance.random() < 0.9)
+        else:
+            marker = EndTxnMarker(chance.randrange(2), chance.randrange(3))
+            batch = build_marker_batch(
+                marker, producer_id=7, producer_epoch=chance.randrange(3), timestamp_ms=NOW_MS
+            )
+        spoil(chance, batch)
+        origin = chance.choice((CLIENT, COORDINATOR))
+        view = memoryview(bytes(batch) if chance.random() < 0.2 else batch)
+        found = plain_outcome(view, rules, NOW_MS, origin)
+        if found is None:
+            continue
+        plain[origin] += 1
+        outcome = validate(batch, rules, NOW_MS, origin)
+        assert shown(found) == shown(outcome), seed
+    assert all(count > 100 for count in plain.values()), plain
+
+
+def shown(outcome: ValidationOutcome) -> list[Any]:
+    special = {"batch": bytes(outcome.batch), "header": repr(outcome.header)}
+    return [special.get(name, getattr(outcome, name)) for name in outcome.__slots__]
+
+
 def test_most_sound_batches_are_plain() -> None:
     batches: list[list[Any]] = [
         [(None, b"v" * 100, NOW_MS, ())],
@@ -144,6 +179,7 @@ def test_a_log_is_the_same_with_and_without_the_short_look(
             with monkeypatch.context() as patched:
                 if not is_short:
                     patched.setattr(log_appender, "plain_header", lambda *_: None)
+                    patched.setattr(log_appender, "plain_outcome", lambda *_: None)
                 told.append(life(random.Random(seed)))
         assert told[0] == told[1], seed
 
