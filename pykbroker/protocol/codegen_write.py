@@ -126,15 +126,23 @@ class WriteGenerator(StructGenerator):
         ):
             out("known: dict[int, bytes] = {}")
             out("tail = w")
-            for item in tagged:
+            for item in sorted(tagged, key=lambda item: item.tag):
                 versions = item.tagged.intersect(known)
                 test = condition(versions, known)
                 with out.block(f"if {test + ' and ' if test else ''}{self._differs(item)}:"):
-                    out("w = bytearray()")
-                    self._field(item, versions, flexible=True, tagged=True)
-                    self._flush()
-                    out(f"known[{item.tag}] = bytes(w)")
+                    self._tag(item, versions)
             out(f"{out.use('put_tags')}(tail, known, o.unknown_tags)")
+
+    def _tag(self, item: Field, versions: Versions) -> None:
+        out = self.out
+        if not item.is_array and item.type in FIXED_FORMATS:
+            pack = out.packer([FIXED_FORMATS[item.type]])
+            out(f"known[{item.tag}] = {pack}(o.{item.snake_name})")
+            return
+        out("w = bytearray()")
+        self._field(item, versions, flexible=True, tagged=True)
+        self._flush()
+        out(f"known[{item.tag}] = bytes(w)")
 
     def _flush(self) -> None:
         pending, self.pending = self.pending, []

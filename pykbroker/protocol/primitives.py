@@ -186,22 +186,21 @@ def read_unknown_tags(
 
 
 def put_tags(tail: bytearray, known: dict[int, bytes], unknown: dict[int, bytes] | None) -> None:
-    """Append the count and all tagged fields, in the order of their tags."""
+    """Append the count and all tagged fields, in the order of their tags; `known` is in order."""
     tags = known
-    if len(known) == 1 and not unknown:
-        ((tag, content),) = known.items()
-        if tag < 128 and len(content) < 128:
-            tail += bytes((1, tag, len(content)))
-            tail += content
-            return
     if unknown:
-        tags = known | unknown
+        tags = dict(sorted((known | unknown).items()))
         if len(tags) != len(known) + len(unknown):
             raise EncodeError(f"unknown tags {sorted(unknown)} clash with known {sorted(known)}")
     put_uvarint(tail, len(tags))
-    for tag, content in sorted(tags.items()):
-        put_uvarint(tail, tag)
-        put_uvarint(tail, len(content))
+    for tag, content in tags.items():
+        size = len(content)
+        if tag < 128 and size < 128:
+            tail.append(tag)
+            tail.append(size)
+        else:
+            put_uvarint(tail, tag)
+            put_uvarint(tail, size)
         tail += content
 
 

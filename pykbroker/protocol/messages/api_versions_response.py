@@ -323,9 +323,7 @@ def _put_tags_ApiVersionsResponse(o: ApiVersionsResponse, w: bytearray, version:
             _write_SupportedFeatureKey(x, w, version)
         known[0] = bytes(w)
     if o.finalized_features_epoch != -1:
-        w = bytearray()
-        w += _p_q(o.finalized_features_epoch)
-        known[1] = bytes(w)
+        known[1] = _p_q(o.finalized_features_epoch)
     if len(o.finalized_features) != 0:
         w = bytearray()
         n = len(o.finalized_features) + 1
@@ -337,9 +335,7 @@ def _put_tags_ApiVersionsResponse(o: ApiVersionsResponse, w: bytearray, version:
             _write_FinalizedFeatureKey(x, w, version)
         known[2] = bytes(w)
     if o.zk_migration_ready:
-        w = bytearray()
-        w += _p_o(o.zk_migration_ready)
-        known[3] = bytes(w)
+        known[3] = _p_o(o.zk_migration_ready)
     put_tags(tail, known, o.unknown_tags)
 
 

@@ -168,13 +168,9 @@ def _put_tags_BrokerRegistrationChangeRecord(o: BrokerRegistrationChangeRecord, 
     known: dict[int, bytes] = {}
     tail = w
     if o.fenced != 0:
-        w = bytearray()
-        w += _p_b(o.fenced)
-        known[0] = bytes(w)
+        known[0] = _p_b(o.fenced)
     if version >= 1 and o.in_controlled_shutdown != 0:
-        w = bytearray()
-        w += _p_b(o.in_controlled_shutdown)
-        known[1] = bytes(w)
+        known[1] = _p_b(o.in_controlled_shutdown)
     if version >= 2 and len(o.log_dirs) != 0:
         w = bytearray()
         n = len(o.log_dirs) + 1

@@ -106,7 +106,5 @@ def _put_tags_ConsumerGroupMetadataValue(o: ConsumerGroupMetadataValue, w: bytea
     known: dict[int, bytes] = {}
     tail = w
     if o.metadata_hash != 0:
-        w = bytearray()
-        w += _p_q(o.metadata_hash)
-        known[0] = bytes(w)
+        known[0] = _p_q(o.metadata_hash)
     put_tags(tail, known, o.unknown_tags)

@@ -394,7 +394,5 @@ def _put_tags_CreatableTopicResult(o: CreatableTopicResult, w: bytearray, versio
     known: dict[int, bytes] = {}
     tail = w
     if o.topic_config_error_code != 0:
-        w = bytearray()
-        w += _p_h(o.topic_config_error_code)
-        known[0] = bytes(w)
+        known[0] = _p_h(o.topic_config_error_code)
     put_tags(tail, known, o.unknown_tags)

@@ -718,11 +718,7 @@ def _put_tags_FetchPartition(o: FetchPartition, w: bytearray, version: int) -> N
     known: dict[int, bytes] = {}
     tail = w
     if version >= 17 and o.replica_directory_id != ZERO_UUID:
-        w = bytearray()
-        w += _p_u(o.replica_directory_id)
-        known[0] = bytes(w)
+        known[0] = _p_u(o.replica_directory_id)
     if version >= 18 and o.high_watermark != 9223372036854775807:
-        w = bytearray()
-        w += _p_q(o.high_watermark)
-        known[1] = bytes(w)
+        known[1] = _p_q(o.high_watermark)
     put_tags(tail, known, o.unknown_tags)

@@ -327,9 +327,7 @@ def _put_tags_PartitionSnapshot(o: PartitionSnapshot, w: bytearray, version: int
     known: dict[int, bytes] = {}
     tail = w
     if version >= 1 and o.replica_directory_id != ZERO_UUID:
-        w = bytearray()
-        w += _p_u(o.replica_directory_id)
-        known[0] = bytes(w)
+        known[0] = _p_u(o.replica_directory_id)
     put_tags(tail, known, o.unknown_tags)
 
 

@@ -188,7 +188,5 @@ def _put_tags_OffsetCommitValue(o: OffsetCommitValue, w: bytearray, version: int
     known: dict[int, bytes] = {}
     tail = w
     if o.topic_id != ZERO_UUID:
-        w = bytearray()
-        w += _p_u(o.topic_id)
-        known[0] = bytes(w)
+        known[0] = _p_u(o.topic_id)
     put_tags(tail, known, o.unknown_tags)

@@ -290,9 +290,7 @@ def _put_tags_PartitionChangeRecord(o: PartitionChangeRecord, w: bytearray, vers
                 w += pack(f">{len(o.isr)}i", *o.isr)
         known[0] = bytes(w)
     if o.leader != -2:
-        w = bytearray()
-        w += _p_i(o.leader)
-        known[1] = bytes(w)
+        known[1] = _p_i(o.leader)
     if o.replicas is not None:
         w = bytearray()
         if o.replicas is None:
@@ -339,21 +337,7 @@ def _put_tags_PartitionChangeRecord(o: PartitionChangeRecord, w: bytearray, vers
                 w += pack(f">{len(o.adding_replicas)}i", *o.adding_replicas)
         known[4] = bytes(w)
     if o.leader_recovery_state != -1:
-        w = bytearray()
-        w += _p_b(o.leader_recovery_state)
-        known[5] = bytes(w)
-    if version >= 1 and o.directories is not None:
-        w = bytearray()
-        if o.directories is None:
-            w.append(0)
-        else:
-            n = len(o.directories) + 1
-            if n < 128:
-                w.append(n)
-            else:
-                put_uvarint(w, n)
-            put_uuids(w, o.directories)
-        known[8] = bytes(w)
+        known[5] = _p_b(o.leader_recovery_state)
     if version >= 2 and o.eligible_leader_replicas is not None:
         w = bytearray()
         if o.eligible_leader_replicas is None:
@@ -384,4 +368,16 @@ def _put_tags_PartitionChangeRecord(o: PartitionChangeRecord, w: bytearray, vers
             else:
                 w += pack(f">{len(o.last_known_elr)}i", *o.last_known_elr)
         known[7] = bytes(w)
+    if version >= 1 and o.directories is not None:
+        w = bytearray()
+        if o.directories is None:
+            w.append(0)
+        else:
+            n = len(o.directories) + 1
+            if n < 128:
+                w.append(n)
+            else:
+                put_uvarint(w, n)
+            put_uuids(w, o.directories)
+        known[8] = bytes(w)
     put_tags(tail, known, o.unknown_tags)

@@ -316,9 +316,7 @@ def _put_tags_PartitionRecord(o: PartitionRecord, w: bytearray, version: int) ->
     known: dict[int, bytes] = {}
     tail = w
     if o.leader_recovery_state != 0:
-        w = bytearray()
-        w += _p_b(o.leader_recovery_state)
-        known[0] = bytes(w)
+        known[0] = _p_b(o.leader_recovery_state)
     if version >= 2 and o.eligible_leader_replicas is not None:
         w = bytearray()
         if o.eligible_leader_replicas is None:

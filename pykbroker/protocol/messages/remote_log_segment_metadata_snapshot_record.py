@@ -217,7 +217,5 @@ def _put_tags_RemoteLogSegmentMetadataSnapshotRecord(o: RemoteLogSegmentMetadata
     known: dict[int, bytes] = {}
     tail = w
     if o.txn_index_empty:
-        w = bytearray()
-        w += _p_o(o.txn_index_empty)
-        known[0] = bytes(w)
+        known[0] = _p_o(o.txn_index_empty)
     put_tags(tail, known, o.unknown_tags)

@@ -106,7 +106,5 @@ def _put_tags_ShareGroupTargetAssignmentMetadataValue(o: ShareGroupTargetAssignm
     known: dict[int, bytes] = {}
     tail = w
     if o.assignment_timestamp != 0:
-        w = bytearray()
-        w += _p_q(o.assignment_timestamp)
-        known[0] = bytes(w)
+        known[0] = _p_q(o.assignment_timestamp)
     put_tags(tail, known, o.unknown_tags)

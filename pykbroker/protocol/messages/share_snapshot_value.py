@@ -189,7 +189,5 @@ def _put_tags_ShareSnapshotValue(o: ShareSnapshotValue, w: bytearray, version: i
     known: dict[int, bytes] = {}
     tail = w
     if o.delivery_complete_count != -1:
-        w = bytearray()
-        w += _p_i(o.delivery_complete_count)
-        known[0] = bytes(w)
+        known[0] = _p_i(o.delivery_complete_count)
     put_tags(tail, known, o.unknown_tags)

@@ -180,7 +180,5 @@ def _put_tags_ShareUpdateValue(o: ShareUpdateValue, w: bytearray, version: int) 
     known: dict[int, bytes] = {}
     tail = w
     if o.delivery_complete_count != -1:
-        w = bytearray()
-        w += _p_i(o.delivery_complete_count)
-        known[0] = bytes(w)
+        known[0] = _p_i(o.delivery_complete_count)
     put_tags(tail, known, o.unknown_tags)

@@ -169,9 +169,7 @@ def _put_tags_StreamsGroupMetadataValue(o: StreamsGroupMetadataValue, w: bytearr
     known: dict[int, bytes] = {}
     tail = w
     if o.validated_topology_epoch != -1:
-        w = bytearray()
-        w += _p_i(o.validated_topology_epoch)
-        known[0] = bytes(w)
+        known[0] = _p_i(o.validated_topology_epoch)
     if (o.last_assignment_configs is None or len(o.last_assignment_configs) != 0):
         w = bytearray()
         if o.last_assignment_configs is None:
@@ -186,13 +184,9 @@ def _put_tags_StreamsGroupMetadataValue(o: StreamsGroupMetadataValue, w: bytearr
                 _write_LastAssignmentConfig(x, w, version)
         known[1] = bytes(w)
     if o.stored_description_topology_epoch != -1:
-        w = bytearray()
-        w += _p_i(o.stored_description_topology_epoch)
-        known[2] = bytes(w)
+        known[2] = _p_i(o.stored_description_topology_epoch)
     if o.failed_description_topology_epoch != -1:
-        w = bytearray()
-        w += _p_i(o.failed_description_topology_epoch)
-        known[3] = bytes(w)
+        known[3] = _p_i(o.failed_description_topology_epoch)
     put_tags(tail, known, o.unknown_tags)
 
 

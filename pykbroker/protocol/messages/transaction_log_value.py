@@ -329,19 +329,11 @@ def _put_tags_TransactionLogValue(o: TransactionLogValue, w: bytearray, version:
     known: dict[int, bytes] = {}
     tail = w
     if o.previous_producer_id != -1:
-        w = bytearray()
-        w += _p_q(o.previous_producer_id)
-        known[0] = bytes(w)
+        known[0] = _p_q(o.previous_producer_id)
     if o.next_producer_id != -1:
-        w = bytearray()
-        w += _p_q(o.next_producer_id)
-        known[1] = bytes(w)
-    if o.next_producer_epoch != -1:
-        w = bytearray()
-        w += _p_h(o.next_producer_epoch)
-        known[3] = bytes(w)
+        known[1] = _p_q(o.next_producer_id)
     if o.client_transaction_version != 0:
-        w = bytearray()
-        w += _p_h(o.client_transaction_version)
-        known[2] = bytes(w)
+        known[2] = _p_h(o.client_transaction_version)
+    if o.next_producer_epoch != -1:
+        known[3] = _p_h(o.next_producer_epoch)
     put_tags(tail, known, o.unknown_tags)
