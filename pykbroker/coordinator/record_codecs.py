@@ -94,6 +94,7 @@ def _class(name: str) -> type[Message]:
 
 
 def _prefixed(number: int, message: Message, version: int) -> bytes:
-    out: Parts = [bytearray(_INT16.pack(number))]
+    start = bytearray(_INT16.pack(number))
+    out: Parts = [start]
     message.encode(out, version)
-    return b"".join(out)  # type: ignore[arg-type]
+    return bytes(start) if len(out) == 1 else b"".join(out)  # type: ignore[arg-type]

@@ -29,8 +29,10 @@ def go_on() -> None:
 
 
 def paced(elements: Iterable[ElementT], breathe: Breathe) -> Iterable[ElementT]:
-    """Yield the elements, calling `breathe` before each; not for a list with at most FEW."""
-    if type(elements) is list and len(elements) <= FEW:
+    """Yield the elements, calling `breathe` before each; not for a list or a dict with at most
+    FEW.
+    """
+    if (type(elements) is list or type(elements) is dict) and len(elements) <= FEW:
         return elements
     return _breathing(elements, breathe)
 

@@ -226,22 +226,31 @@ def encode_record(
     value: bytes | None,
     headers: Headers = (),
 ) -> bytes:
-    parts = [b"\x00", encode_varint(timestamp_delta), encode_varint(offset_delta)]
-    for field in (key, value):
-        if field is None:
-            parts.append(b"\x01")
-        else:
-            parts.append(encode_varint(len(field)))
-            parts.append(field)
-    parts.append(encode_varint(len(headers)))
-    for name, header_value in headers:
+    """One record of a batch, its length in front."""
+    body = b"".join(
+        (
+            b"\x00",
+            encode_varint(timestamp_delta),
+            encode_varint(offset_delta),
+            b"\x01" if key is None else encode_varint(len(key)),
+            key or b"",
+            b"\x01" if value is None else encode_varint(len(value)),
+            value or b"",
+            _encode_headers(headers) if headers else b"\x00",
+        )
+    )
+    return encode_varint(len(body)) + body
+
+
+def _encode_headers(headers: Headers) -> bytes:
+    parts = [encode_varint(len(headers))]
+    for name, value in headers:
         encoded_name = name.encode()
         parts.append(encode_varint(len(encoded_name)))
         parts.append(encoded_name)
-        if header_value is None:
+        if value is None:
             parts.append(b"\x01")
         else:
-            parts.append(encode_varint(len(header_value)))
-            parts.append(header_value)
-    body = b"".join(parts)
-    return encode_varint(len(body)) + body
+            parts.append(encode_varint(len(value)))
+            parts.append(value)
+    return b"".join(parts)
