@@ -256,7 +256,8 @@ class ReplicaManager:
     def queue_as_coordinator(
         self, topic: str, index: int, batch: bytearray, leader_epoch: int, now_ms: int
     ) -> tuple[int, int] | None:
-        """Queue a plain batch of a coordinator and return (base offset, next offset).
+        """Queue a plain batch that a coordinator has just built of records of `now_ms`, and return
+        (base offset, next offset).
 
         Return None if the batch needs `append_as_coordinator`, which also reports errors.
         """
@@ -268,7 +269,7 @@ class ReplicaManager:
         ):
             return None
         records = memoryview(batch)
-        plain = partition.log.appender.check_plain(records, leader_epoch, now_ms)
+        plain = partition.log.appender.check_plain(records, leader_epoch, now_ms, is_own=True)
         if plain is None:
             return None
         base_offset = self.queue_plain(partition, records, plain)

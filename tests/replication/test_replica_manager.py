@@ -220,7 +220,6 @@ def test_a_plain_batch_of_a_coordinator_is_queued_at_once(node: Node) -> None:
     queue = node.manager.queue_as_coordinator
     assert queue("t", 0, bytearray(keyed), 0, node.now_ms) == (0, 2)
     assert queue("t", 0, bytearray(keyed), 0, node.now_ms) == (2, 4)
-    assert queue("t", 0, bytearray(batch(b"no key")), 0, node.now_ms) is None
     assert queue("t", 0, bytearray(batch(codec=1)), 0, node.now_ms) is None
     assert queue("t", 0, bytearray(keyed), 1, node.now_ms) is None
     assert queue("t", 1, bytearray(keyed), 0, node.now_ms) is None

@@ -20,6 +20,8 @@ from pykbroker.protocol.messages.transaction_log_value import (
 from pykbroker.protocol.record import CorruptBatch
 from pykbroker.types import TopicPartition
 
+_STATES = {int(state): state for state in TransactionState}
+
 
 def transaction_record(
     transactional_id: str, transaction: Transaction, version: int, breathe: Breathe = go_on
@@ -53,15 +55,16 @@ def transaction_of(
 
     decided: the transaction whose record it is, for what the record does not hold.
     """
-    try:
-        state = TransactionState(value.transaction_status)
-    except ValueError:
-        raise CorruptBatch(f"unknown transaction status {value.transaction_status}") from None
+    state = _STATES.get(value.transaction_status)
+    if state is None:
+        raise CorruptBatch(f"unknown transaction status {value.transaction_status}")
     partitions: Partitions = {}
     if state is not TransactionState.EMPTY:
-        for topic in value.transaction_partitions or ():
-            ids = paced(topic.partition_ids, breathe)
-            partitions.update(dict.fromkeys(TopicPartition(topic.topic, index) for index in ids))
+        partitions = {
+            TopicPartition(topic.topic, index): None
+            for topic in value.transaction_partitions or ()
+            for index in paced(topic.partition_ids, breathe)
+        }
     return Transaction(
         producer_id=value.producer_id,
         epoch=value.producer_epoch,

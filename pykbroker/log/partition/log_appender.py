@@ -132,8 +132,11 @@ class LogAppender:
         self._queue.add(batch, (base_offset, last_offset, header.max_timestamp, size), update)
         return AppendOutcome(base_offset, last_offset, checked.log_append_time, queued=True)
 
-    def check_plain(self, records: memoryview, leader_epoch: int, now_ms: int) -> PlainBatch | None:
-        """Check whether `queue_plain` can take a client's batch; None if it needs full validation.
+    def check_plain(
+        self, records: memoryview, leader_epoch: int, now_ms: int, *, is_own: bool = False
+    ) -> PlainBatch | None:
+        """Check whether `queue_plain` can take a batch of a client, or one that this node has just
+        built (`is_own`, see `plain_header`); None if it needs full validation.
 
         That is the case for a batch that is not plain (plain_batch.py) or not its producer's next
         one, and if the append has to do more than queue it: roll, open a segment, begin an epoch.
@@ -142,7 +145,7 @@ class LogAppender:
         queue = self._queue
         if leader_epoch != self._epochs.latest_epoch or not local.active.is_writable:
             return None
-        header = plain_header(records, self._rules, now_ms)
+        header = plain_header(records, self._rules, now_ms, is_own=is_own)
         if header is None:
             return None
         delta, max_timestamp, producer_id, producer_epoch, sequence = header
