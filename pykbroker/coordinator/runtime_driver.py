@@ -435,8 +435,7 @@ class CoordinatorRuntime:
     def _expire_parked(self, hosted: HostedShard, now_ms: int) -> None:
         """Answer callers after offsets.commit.timeout.ms; their records stay in the log.
 
-        The timer of a reply that was released is not cancelled, because most are released at once:
-        it is due for nothing then, or starts the one of the reply that is first by now.
+        Nearly all replies are released at once, which leaves the timer running: often none is late.
         """
         hosted.commit_timer = None
         while (late := hosted.parked.expire_next(now_ms)) is not None:
