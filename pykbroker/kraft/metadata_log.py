@@ -126,13 +126,22 @@ class MetadataLog:
             )
         except OffsetsOutOfPlace as fault:
             raise CorruptMetadataLog(f"{fault}: restore the file from a copy") from fault
-        if latest is not None and self.log.log_end_offset < latest.offset:
-            # As in Kafka's KafkaRaftLog.truncateToLatestSnapshot: the log's contents are older than
-            # the snapshot.
+        if latest is not None and self._is_replaced_by(latest):
             self.log.truncate_fully_and_start_at(latest.offset)
         path = f"{directory}/{PARTITION_METADATA}"
         if not files.exists(path):
             files.replace_file(path, PartitionMetadata(METADATA_TOPIC_ID).to_bytes())
+
+    def _is_replaced_by(self, latest: SnapshotId) -> bool:
+        """Return whether the log has nothing that follows the newest snapshot.
+
+        The node may have stopped after it had fetched the snapshot, before it had dropped the log.
+        Records of epochs before the snapshot's that are beyond it were never committed.
+        Source: Kafka's `KafkaRaftLog.truncateToLatestSnapshot`.
+        """
+        epoch = self.log.leader_epochs.latest_epoch
+        is_older = epoch is not None and epoch < latest.epoch
+        return is_older or self.log.log_end_offset < latest.offset
 
     # The log.
 

@@ -149,6 +149,28 @@ def test_a_log_that_ends_before_the_newest_snapshot_begins_there() -> None:
     assert disk.log.read_snapshot(SnapshotId(10, 4)).kraft_version == 1
 
 
+def test_records_of_epochs_before_the_newest_snapshot_do_not_follow_it() -> None:
+    """The node stopped after it had fetched the snapshot, before it had dropped its log."""
+    disk = Disk()
+    disk.append("a", "b", "c", "lost", epoch=3)
+    disk.snapshot(2, epoch=5)
+    disk.log.close()
+    disk.open(is_clean=True)
+    assert disk.log.end == LogEnd(5, 2)
+    assert disk.names(2) == []
+
+
+def test_records_of_the_epoch_of_the_newest_snapshot_follow_it() -> None:
+    disk = Disk()
+    disk.append("a", "b", epoch=5)
+    disk.snapshot(2, epoch=5)
+    disk.append("c", epoch=5)
+    disk.log.close()
+    disk.open(is_clean=True)
+    assert disk.log.end == LogEnd(5, 3)
+    assert disk.names(2) == ["c"]
+
+
 def test_the_newest_snapshot_is_never_cleaned() -> None:
     disk = Disk(metadata_max_retention_bytes="1")
     disk.append("a", "b", "c")

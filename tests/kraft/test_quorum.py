@@ -17,6 +17,7 @@ from pykbroker.kraft.metadata_record_codec import encode_metadata_record
 from pykbroker.kraft.metadata_snapshot import Snapshot, SnapshotId
 from pykbroker.kraft.raft import raft_events as ev
 from pykbroker.kraft.raft.commit_delivery import PORTION_RECORDS
+from pykbroker.kraft.raft.raft_driver import DivergedBelowCommit
 from pykbroker.kraft.raft.raft_fetcher_driver import DECODED_AT_ONCE
 from pykbroker.protocol.messages.no_op_record import NoOpRecord
 from pykbroker.protocol.messages.topic_record import TopicRecord
@@ -175,6 +176,22 @@ class ChangingThreads:
 
     def close(self) -> None:
         self._threads.close()
+
+
+def test_a_log_is_not_cut_below_its_snapshot_before_a_leader_is_known() -> None:
+    world = QuorumWorld(3)
+    leader = world.leader()
+    world.settle(world.change(leader, 1))
+    world.agree()
+    node = next(node for node in world.nodes.values() if node is not leader)
+    node.driver.take_snapshot()
+    world.advance(1_000)
+    node.kill()
+    world.cut |= {(other, node.node_id) for other in world.nodes}
+    node.start()
+    assert node.raft.high_watermark == -1
+    with pytest.raises(DivergedBelowCommit):
+        node.driver.raft.truncate(node.driver.raft.log.end.epoch, 1)
 
 
 @pytest.mark.parametrize("number", [0, 1])

@@ -217,10 +217,12 @@ class RaftDriver:
     def truncate(self, epoch: int, end_offset: int) -> None:
         """Truncate to where both logs agree: the leader has `epoch` only up to `end_offset`."""
         offset = self.log.truncation_offset(epoch, end_offset)
-        if offset < self.raft.high_watermark:
+        # A snapshot may have been delivered before a leader has told the high watermark.
+        committed = max(self.raft.high_watermark, self._delivery.offset)
+        if offset < committed:
             raise DivergedBelowCommit(
-                f"the leader asks for a truncation to offset {offset}, below the high watermark "
-                f"{self.raft.high_watermark}: a committed record would be lost"
+                f"the leader asks for a truncation to offset {offset}, but everything below "
+                f"{committed} is committed: a record would be lost"
             )
         _log.info("Truncating the metadata log to offset %d", offset)
         self.log.truncate_to(offset)
