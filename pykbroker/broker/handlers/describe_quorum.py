@@ -79,7 +79,7 @@ def _describe(services: NodeServices, role: Leader, now_ms: int, version: int) -
             described.replica_directory_id = key.directory_id
         return described
 
-    me = VoterProgress(end_offset, now_ms, now_ms)
+    me = VoterProgress(end_offset, now_ms, last_caught_up_ms=now_ms)
     voters = [
         state(node.key, me if voter == raft.local.key.id else role.progress[voter])
         for voter, node in raft.voters.nodes.items()

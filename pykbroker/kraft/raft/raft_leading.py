@@ -38,11 +38,23 @@ def follower_fetched(raft: RaftState, event: ev.FollowerFetched, now_ms: int) ->
         progress = role.progress.setdefault(event.replica.id, VoterProgress())
         progress.acknowledged = True
         note_voter_alive(raft, role, event.replica, now_ms)
-    progress.last_fetch_ms = now_ms
-    if event.offset >= raft.log_end.offset:
-        progress.last_caught_up_ms = now_ms
-    progress.end_offset = max(progress.end_offset, event.offset)
+    note_progress(progress, event.offset, raft.log_end.offset, now_ms)
     advance_high_watermark(raft)
+
+
+def note_progress(
+    progress: VoterProgress, offset: int, leader_end_offset: int, now_ms: int
+) -> None:
+    """Record a fetch from `offset`. A replica that has fetched all that there was at its last fetch
+    was caught up then, however fast the log grows.
+    """
+    if offset >= leader_end_offset:
+        progress.last_caught_up_ms = now_ms
+    elif 0 < progress.leader_end_offset <= offset:
+        progress.last_caught_up_ms = progress.last_fetch_ms
+    progress.leader_end_offset = leader_end_offset
+    progress.last_fetch_ms = now_ms
+    progress.end_offset = max(progress.end_offset, offset)
 
 
 def forget_silent_observers(role: Leader, now_ms: int) -> None:

@@ -61,10 +61,14 @@ class Candidate:
 
 @dataclass(slots=True)
 class VoterProgress:
-    """The progress of a voter as seen by the leader."""
+    """The progress of a voter as seen by the leader.
+
+    `leader_end_offset` is the end of the leader's log at the last fetch.
+    """
 
     end_offset: int = -1
     last_fetch_ms: int = -1
+    leader_end_offset: int = -1
     last_caught_up_ms: int = -1
     acknowledged: bool = False
 

@@ -55,6 +55,18 @@ def test_the_high_watermark_never_goes_back() -> None:
     assert raft.high_watermark == 5
 
 
+def test_a_replica_that_keeps_up_with_a_growing_log_is_caught_up() -> None:
+    raft = lone_leader()
+    observer = ReplicaKey(7)
+    for now_ms, end_offset, fetched in ((10, 5, 5), (20, 9, 5), (30, 12, 9), (40, 20, 11)):
+        raft.step(ev.Appended(LogEnd(1, end_offset)), now_ms)
+        raft.step(ev.FollowerFetched(observer, fetched), now_ms)
+    assert isinstance(raft.role, Leader)
+    progress = raft.role.observers[observer]
+    # At 40 it has not fetched all that there was at 30; at 30 it had what there was at 20.
+    assert (progress.last_caught_up_ms, progress.last_fetch_ms) == (20, 40)
+
+
 def test_a_vote_meant_for_another_directory_is_refused() -> None:
     raft = lone_leader()
     stranger = ReplicaKey(1, bytes(15) + b"\xff")
