@@ -279,6 +279,6 @@ def _check_broker_name(state: ControllerState, name: str) -> None:
         ) from None
     if node_id < 0:
         raise KafkaError(ErrorCode.INVALID_REQUEST, "Invalid negative broker ID.")
-    known = node_id in state.image.brokers or node_id in state.image.controllers
-    if not known and node_id != state.node_id:
+    known = (*state.image.brokers, *state.image.controllers, *state.voter_ids(), state.node_id)
+    if node_id not in known:
         raise KafkaError(ErrorCode.BROKER_ID_NOT_REGISTERED, f"No node with id {node_id} found.")

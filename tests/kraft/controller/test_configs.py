@@ -235,3 +235,8 @@ def test_more_changes_than_one_request_may_write_change_nothing(world: Controlle
         else:
             world.decide(world.controller.incremental_alter_configs, request)
             assert len(world.log) == before + 10_000
+
+
+def test_a_voter_that_has_not_registered_can_be_configured(world: ControllerWorld) -> None:
+    world.controller.state.voter_ids = lambda: (1, 9)
+    assert change(world, 4, "9", ("log.retention.ms", SET, "1")) == ("NONE", None)
