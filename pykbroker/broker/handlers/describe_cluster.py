@@ -2,7 +2,8 @@
 
 Behaviour: the endpoint type of the request must be that of the listener: MISMATCHED_ENDPOINT_TYPE,
 UNSUPPORTED_ENDPOINT_TYPE for one that does not exist (version 0: INVALID_REQUEST). The controller
-named is any live broker, as in Kafka.
+named is any live broker, as in Kafka. A controller listener refuses it (UNSUPPORTED_VERSION) while
+metadata.version is below 3.7-IV0, because controllers do not register.
 Versions: 0-2. 1+ endpoint types; 2+ fenced brokers on request.
 Not done: authorization.
 """
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 from pykbroker.broker.handlers import Handler
 from pykbroker.broker.requests.authorized_operations import CLUSTER_OPERATIONS, NOT_ASKED
 from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.kraft.metadata_version import supports_controller_registration
 from pykbroker.protocol.messages.describe_cluster_response import (
     DescribeClusterBroker,
     DescribeClusterResponse,
@@ -32,6 +34,12 @@ def handle(services: NodeServices, request: Request) -> DescribeClusterResponse:
     """Answer from the image."""
     message = request.message
     expected = CONTROLLERS if request.connection.listener.is_controller else BROKERS
+    level = services.metadata.image.metadata_version
+    if expected == CONTROLLERS and not supports_controller_registration(level):
+        raise KafkaError(
+            ErrorCode.UNSUPPORTED_VERSION,
+            "Direct-to-controller communication is not supported with the current MetadataVersion.",
+        )
     _check_endpoint_type(request, expected)
     if expected == BROKERS:
         nodes = _brokers(services, request)

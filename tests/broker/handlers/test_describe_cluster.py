@@ -6,6 +6,9 @@ import pytest
 
 from pykbroker.broker.handlers.describe_cluster import HANDLER
 from pykbroker.errors import ErrorCode
+from pykbroker.kraft.delta import MetadataDelta
+from pykbroker.kraft.image import MetadataImage
+from pykbroker.kraft.metadata_version import METADATA_VERSION
 from pykbroker.protocol.messages.describe_cluster_request import DescribeClusterRequest
 from tests.broker.handlers.admin_broker import AdminBroker
 
@@ -38,6 +41,16 @@ def test_controllers() -> None:
     answer = broker.call(HANDLER, request, 1, on_controller=True)
     assert [(node.broker_id, node.port) for node in answer.brokers] == [(1, 9093)]
     assert (answer.controller_id, answer.endpoint_type) == (1, 2)
+
+
+def test_controllers_that_do_not_register_are_not_described() -> None:
+    broker = AdminBroker()
+    old = MetadataImage(features={METADATA_VERSION: 14})
+    broker.metadata.apply(MetadataDelta(old), old)
+    request = DescribeClusterRequest(endpoint_type=2)
+    answer = broker.call(HANDLER, request, 1, on_controller=True)
+    assert answer.error_code == ErrorCode.UNSUPPORTED_VERSION
+    assert broker.call(HANDLER, DescribeClusterRequest(), 1).error_code == 0
 
 
 @pytest.mark.parametrize(
