@@ -339,7 +339,7 @@ class ControllerDriver:
         controller = self.controller
         is_due = controller is not None and controller.has_stale_broker(self._now_ms())
         if is_due and not self._is_deciding:
-            self._slices.run("fence brokers", self._fence_each)
+            self._slices.run("fence brokers", self._fence_each).on_resolved(_log_bug)
 
     def _fence_each(self) -> None:
         """Fence brokers one at a time, so that each decision sees the previous one."""
@@ -367,4 +367,4 @@ class ControllerDriver:
 
 def _log_bug(outcome: object) -> None:
     if isinstance(outcome, Exception):
-        _log.error("Elections by the clock failed", exc_info=outcome)
+        _log.error("A periodic task of the controller failed", exc_info=outcome)

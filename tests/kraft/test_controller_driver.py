@@ -463,4 +463,14 @@ def test_elections_by_the_clock_are_held_in_slices(caplog: pytest.LogCaptureFixt
     assert (sliced.jobs, len(breaths)) == (["elections"] * 2, 6)
     controller.balance_leaders = None  # type: ignore[method-assign, assignment]
     world.controller._balance_leaders()
-    assert "Elections by the clock failed" in caplog.text
+    assert "A periodic task of the controller failed" in caplog.text
+
+
+def test_a_broker_that_cannot_be_fenced_is_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    world = NodeWorld().open()
+    controller = world.controller.controller
+    assert controller is not None
+    controller.has_stale_broker = lambda now_ms: True  # type: ignore[method-assign]
+    controller.fence_stale_broker = None  # type: ignore[method-assign, assignment]
+    world.controller._fence_stale_brokers()
+    assert "A periodic task of the controller failed" in caplog.text
