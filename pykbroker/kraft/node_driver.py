@@ -283,7 +283,7 @@ class KraftNodeDriver:
                 now_ms=self._now_ms,
                 bootstrap=bootstrap,
                 idle_interval_ms=config.metadata_max_idle_interval_ms,
-                fence_interval_ms=max(config.broker_session_timeout_ms // 4, 1),
+                fence_interval_ms=max(config.broker_session_timeout_ms // 8, 1),
                 balance_interval_ms=(
                     config.leader_imbalance_check_interval_seconds * 1000
                     if config.auto_leader_rebalance_enable
