@@ -61,6 +61,7 @@ class BrokerLifecycleDriver:
         send: Callable[[Any], Deferred],
         metadata_offset: Callable[[], int],
         scheduler: Scheduler,
+        now_ms: Callable[[], int],
     ) -> None:
         self._config = config
         self._cluster_id = cluster_id
@@ -70,6 +71,7 @@ class BrokerLifecycleDriver:
         self._send = send
         self._metadata_offset = metadata_offset
         self._scheduler = scheduler
+        self._now_ms = now_ms
         self._timer: Timer | None = None
         self._stopped = False
         self._is_ready = False  # its logs are loaded
@@ -95,7 +97,7 @@ class BrokerLifecycleDriver:
         return spawn(self._register_until_taken())
 
     async def _register_until_taken(self) -> int | KafkaError:
-        left_ms: int = self._config.initial_broker_registration_timeout_ms
+        deadline_ms = self._now_ms() + self._config.initial_broker_registration_timeout_ms
         pause_ms: int = self._config.broker_heartbeat_interval_ms
         while True:
             reply = await value_of(self._send(self._registration()))
@@ -104,11 +106,11 @@ class BrokerLifecycleDriver:
                 self.broker_epoch = epoch
                 self._again_in(pause_ms)
                 return epoch
+            left_ms = deadline_ms - self._now_ms()
             if self._stopped or reply.code in _REFUSED_FOR_GOOD or left_ms <= 0:
                 return reply
             _log.info("The broker is not registered yet, retrying: %s", reply)
             await self._scheduler.sleep(min(pause_ms, left_ms))
-            left_ms -= pause_ms
 
     def _registration(self) -> registration.BrokerRegistrationRequest:
         """Build the request. Log directories that have already failed are

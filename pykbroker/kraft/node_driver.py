@@ -134,6 +134,7 @@ class KraftNodeDriver:
             send=self._send_to_controller,
             metadata_offset=lambda: self._loader.image.offset,
             scheduler=self._scheduler,
+            now_ms=self._now_ms,
         )
 
     @property

@@ -33,6 +33,7 @@ class Play:
             send=self.send,
             metadata_offset=lambda: self.offset,
             scheduler=self.scheduler,
+            now_ms=lambda: self.scheduler.now_ms,
         )
 
     def send(self, request: Any) -> Deferred:
@@ -136,6 +137,17 @@ def test_the_registration_is_given_up_in_time() -> None:
         tries += 1
     assert registered.value.code == ErrorCode.REQUEST_TIMED_OUT
     assert tries == 31  # initial.broker.registration.timeout.ms: a minute
+
+
+def test_the_time_of_unanswered_registrations_counts() -> None:
+    play = Play()
+    registered = play.broker.register([])
+    for _ in range(6):
+        assert not registered.done
+        play.scheduler.advance(9_000)
+        play.answer(KafkaError(ErrorCode.REQUEST_TIMED_OUT))
+        play.scheduler.advance(2_000)
+    assert registered.value.code == ErrorCode.REQUEST_TIMED_OUT
 
 
 def test_what_comes_up_while_a_heartbeat_is_in_flight_goes_with_the_next_at_once() -> None:
