@@ -42,6 +42,18 @@ make_venv() {
     python3 -m venv "$1"
 }
 
+# check_index PIP: says at once that pip does not reach its package index; pip first tries for long.
+check_index() {
+    if "$1" index versions --disable-pip-version-check --retries 0 --timeout 5 setuptools \
+        >/dev/null 2>&1; then
+        return
+    fi
+    index=${PIP_INDEX_URL:-$("$1" config get global.index-url 2>/dev/null)} || index=""
+    # Without user and password, if it has any.
+    index=$(echo "${index:-of its default settings}" | sed 's|//[^/@]*@|//|')
+    say "pip has not reached its package index $index at the first attempt; it now tries for longer"
+}
+
 # install_checkout VENV EXTRAS: this checkout, editable, with its dependencies. A stamp in VENV holds
 # the hash of pyproject.toml, so that the same dependencies are not asked for again.
 install_checkout() {
@@ -50,6 +62,7 @@ install_checkout() {
     if [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$wanted" ]; then return; fi
     make_venv "$1" || return 1
     say "installing pykbroker$2 and its dependencies into $1 (once; later starts need no network)"
+    check_index "$1/bin/pip"
     if ! "$1/bin/pip" install --quiet --disable-pip-version-check --use-pep517 -e ".$2"; then
         say "pip could not install; can it reach its package index ($1/bin/pip config list)?"
         return 1

@@ -11,8 +11,10 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PIP = """#!/bin/sh
-echo "pip $*" >>"$(dirname "$0")/../../calls"
-exit "$(cat "$(dirname "$0")/../../pip-exit-code")"
+checkout="$(dirname "$0")/../.."
+if [ "$1" = config ]; then cat "$checkout/pip-index"; exit; fi
+echo "pip $*" >>"$checkout/calls"
+exit "$(cat "$checkout/pip-exit-code")"
 """
 PYKBROKER = """#!/bin/sh
 echo "pykbroker $*" >>"$(dirname "$0")/../../calls"
@@ -41,11 +43,18 @@ class Checkout:
     def set_pip_exit_code(self, code: int) -> None:
         (self.root / "pip-exit-code").write_text(f"{code}\n")
 
-    def run(self, *arguments: str, path: str | None = None) -> subprocess.CompletedProcess[str]:
-        """Run run.sh, with other commands than ours if `path` is given."""
+    def run(
+        self, *arguments: str, path: str | None = None, index: str | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Run run.sh, with other commands than ours if `path` is given, and with this PIP_INDEX_URL
+        or none.
+        """
+        environment = {name: value for name, value in os.environ.items() if name != "PIP_INDEX_URL"}
+        environment |= {} if path is None else {"PATH": path}
+        environment |= {} if index is None else {"PIP_INDEX_URL": index}
         return subprocess.run(
             [str(shutil.which("sh")), str(self.root / "scripts" / "run.sh"), *arguments],
-            env=os.environ | ({} if path is None else {"PATH": path}),
+            env=environment,
             capture_output=True,
             text=True,
             timeout=300,
@@ -74,7 +83,8 @@ def test_installs_once_for_each_pyproject(checkout: Checkout) -> None:
     installing, starting = done.stderr.splitlines()
     assert installing.startswith("run.sh: installing pykbroker and its dependencies into .venv (")
     assert starting == "run.sh: .venv/bin/pykbroker start --listen 127.0.0.1:0"
-    first, second = checkout.calls()
+    asked, first, second = checkout.calls()
+    assert asked.startswith("pip index versions ")
     assert first.startswith("pip install ")
     assert first.endswith(" -e .")
     assert second == "pykbroker start --listen 127.0.0.1:0"
@@ -83,7 +93,7 @@ def test_installs_once_for_each_pyproject(checkout: Checkout) -> None:
     with open(checkout.root / "pyproject.toml", "a") as stream:
         stream.write("# changed\n")
     assert checkout.run().returncode == 0
-    assert names(checkout.calls()) == ["pip", "pykbroker"]
+    assert names(checkout.calls()) == ["pip", "pip", "pykbroker"]
 
 
 def test_a_failed_installation_is_reported_and_tried_again(checkout: Checkout) -> None:
@@ -91,10 +101,38 @@ def test_a_failed_installation_is_reported_and_tried_again(checkout: Checkout) -
     done = checkout.run()
     assert done.returncode != 0
     assert "run.sh: pip could not install; can it reach its package index" in done.stderr
-    assert names(checkout.calls()) == ["pip"]
+    assert names(checkout.calls()) == ["pip", "pip"]
     checkout.set_pip_exit_code(0)
     assert checkout.run().returncode == 0
-    assert names(checkout.calls()) == ["pip", "pykbroker"]
+    assert names(checkout.calls()) == ["pip", "pip", "pykbroker"]
+
+
+@pytest.mark.parametrize(
+    ("configured", "given", "named"),
+    [
+        (None, None, "of its default settings"),
+        ("http://mirror.example/simple", None, "http://mirror.example/simple"),
+        (
+            "http://mirror.example/simple",
+            "https://me:secret@other.example:8443/simple/",
+            "https://other.example:8443/simple/",
+        ),
+    ],
+)
+def test_a_package_index_that_is_not_reached_is_named_before_pip_tries_for_long(
+    checkout: Checkout, configured: str | None, given: str | None, named: str
+) -> None:
+    checkout.set_pip_exit_code(1)
+    if configured is not None:
+        (checkout.root / "pip-index").write_text(configured + "\n")
+    done = checkout.run(index=given)
+    lines = done.stderr.splitlines()
+    assert lines[1] == (
+        f"run.sh: pip has not reached its package index {named} at the first attempt; "
+        "it now tries for longer"
+    )
+    assert "secret" not in done.stderr
+    assert [call.split()[1] for call in checkout.calls()] == ["index", "install"]
 
 
 def test_without_installing(checkout: Checkout) -> None:

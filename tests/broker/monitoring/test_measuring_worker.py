@@ -15,11 +15,12 @@ from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.protocol.messages.heartbeat_response import HeartbeatResponse
 from pykbroker.protocol.messages.leave_group_response import LeaveGroupResponse, MemberResponse
 from tests.broker.requests.test_worker import HEARTBEAT, Node, answer, heartbeat
+from tests.broker.requests.test_worker_loading import LaterSlices
 
 
 class MeasuredNode(Node):
-    def __init__(self, handle: Any) -> None:
-        super().__init__(handle)
+    def __init__(self, handle: Any, slices: Any = None) -> None:
+        super().__init__(handle, slices)
         self.measuring = MeasuringWorker(
             self,  # type: ignore[arg-type]
             self.channel,
@@ -67,6 +68,23 @@ def test_what_waits_is_measured_to_its_answer() -> None:
     deferred.resolve(HeartbeatResponse(error_code=27))
     assert node.bucket() == 70 * MS
     assert node.times.errors == {27: 1}
+
+
+def test_what_waits_for_the_code_of_its_api_is_measured_from_when_it_came(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    later = LaterSlices()
+    node = MeasuredNode(lambda broker, request: HeartbeatResponse(), later)
+    node.route.loaded = False
+    monkeypatch.setattr(type(node.route), "load", lambda route: setattr(route, "loaded", True))
+    connection = node.connect(heartbeat(1), heartbeat(2))
+    node.run()
+    node.work(ms=60)
+    later.work()
+    node.run()
+    assert connection.replies == [answer(1), answer(2)]
+    assert sum(node.times.counts) == 2
+    assert node.times.total_ns == 60 * MS
 
 
 @pytest.mark.parametrize(
