@@ -193,6 +193,17 @@ def test_transactions_hold_the_last_stable_offset(files: MemoryFiles) -> None:
     assert again.last_stable_offset(4) == 4
 
 
+def test_the_last_stable_offset_is_never_below_the_log_start(files: MemoryFiles) -> None:
+    """Even within a batch, of whose transaction the first records are deleted."""
+    log = open_orders(files)
+    batch = batch_of(b"a", b"b", b"c", producer=(9, 0, 0), is_transactional=True)
+    log.append_as_leader(batch, 0, NOW_MS)
+    log.write_pending()
+    assert log.last_stable_offset(3) == 0
+    log.advance_log_start_offset(1)
+    assert log.last_stable_offset(3) == 1
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_aborted_transactions_survive_a_recovery_and_a_power_failure(
     files: MemoryFiles, seed: int
