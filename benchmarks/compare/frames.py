@@ -48,20 +48,33 @@ def batch_at(frame: bytes) -> int:
     return at - LEADER_EPOCH_AT
 
 
-def fetch(topic: str, session_epoch: int = -1) -> bytes:
-    """Return a Fetch v11 request of the first batch of partition 0: without a session, or with the
-    epoch 0 for a new one.
+def fetch(topic: str) -> bytes:
+    """Return a Fetch v11 request, without a session, of the first batch of partition 0."""
+    return _fetch(topic, session_epoch=-1, max_bytes=1, partition_max_bytes=1)
+
+
+def session_fetch(topic: str) -> bytes:
+    """Return a Fetch v11 request that makes a session, from the beginning of partition 0 on, with
+    the limits of a Java consumer.
     """
-    partition = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1)
+    return _fetch(topic, session_epoch=0, max_bytes=50 << 20, partition_max_bytes=1 << 20)
+
+
+def _fetch(topic: str, session_epoch: int, max_bytes: int, partition_max_bytes: int) -> bytes:
+    partition = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=partition_max_bytes)
     topics = [FetchTopic(topic=topic, partitions=[partition])]
     request = FetchRequest(
-        max_wait_ms=500, min_bytes=1, max_bytes=1, session_epoch=session_epoch, topics=topics
+        max_wait_ms=500,
+        min_bytes=1,
+        max_bytes=max_bytes,
+        session_epoch=session_epoch,
+        topics=topics,
     )
     return frame_of(request, 11)
 
 
 def session_at(frame: bytes) -> int:
-    """Return the position of the session id, which its epoch follows, in a frame of `fetch`."""
+    """Return the position of the session id, which its epoch follows, in a Fetch frame."""
     return frame.index(_CLIENT_ID) + len(_CLIENT_ID) + _FETCH_LIMITS_BYTES
 
 

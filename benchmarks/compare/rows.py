@@ -169,10 +169,6 @@ def _one_record(topic: str) -> bytes:
     return frames.produce(topic, 100)
 
 
-def _new_session(topic: str) -> bytes:
-    return frames.fetch(topic, session_epoch=0)
-
-
 def _many_records(topic: str) -> bytes:
     return frames.produce(topic, 1000, records=900)
 
@@ -216,7 +212,7 @@ ROWS = (
     Row(
         "raw session fetch, 50 connections",
         "req/s",
-        partial(_raw, _new_session, 50, "per_second", in_sessions=True),
+        partial(_raw, frames.session_fetch, 50, "per_second", in_sessions=True),
         1.0,
     ),
     Row(
@@ -261,7 +257,7 @@ ROWS = (
     Row(
         "CPU of a session fetch, 50 connections",
         "us",
-        partial(_raw, _new_session, 50, "cpu_us", in_sessions=True),
+        partial(_raw, frames.session_fetch, 50, "cpu_us", in_sessions=True),
         None,
         True,
     ),

@@ -47,7 +47,7 @@ def test_every_frame_is_served(server: Server) -> None:
 def test_a_session_is_made_and_continued(server: Server) -> None:
     topic = server.new_topic()
     answer_to(server, "Produce", 7, frames.produce(topic, 100))
-    frame = bytearray(frames.fetch(topic, session_epoch=0))
+    frame = bytearray(frames.session_fetch(topic))
     session_at = frames.session_at(bytes(frame))
     made: Any = answer_to(server, "Fetch", 11, bytes(frame))
     assert made.session_id > 0
