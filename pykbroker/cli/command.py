@@ -27,12 +27,25 @@ class CommandError(Exception):
     """A command cannot do what was requested: one line on standard error, exit code 1."""
 
 
+class _FixedWidth(argparse.RawDescriptionHelpFormatter):
+    """Does not ask for the width of the terminal, for which argparse imports `shutil`."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=80)
+
+
 class CommandParser(argparse.ArgumentParser):
-    """An ArgumentParser that exits with code 1 on usage errors."""
+    """An ArgumentParser that exits with code 1 on usage errors.
+
+    `add_argument` checks each argument with a formatter; only help needs the width.
+    """
 
     def __init__(self, **settings: Any) -> None:
-        settings.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
-        super().__init__(**settings)
+        super().__init__(formatter_class=_FixedWidth, **settings)
+
+    def format_help(self) -> str:
+        self.formatter_class = argparse.RawDescriptionHelpFormatter
+        return super().format_help()
 
     def error(self, message: str) -> NoReturn:
         from pykbroker.cli.near_names import near_flag

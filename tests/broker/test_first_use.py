@@ -18,7 +18,11 @@ from pykbroker.environment.real.world import real_environment
 from pykbroker.protocol.api import API_BY_NAME
 from pykbroker.protocol.headers import encode_request
 from pykbroker.protocol.messages.api_versions_request import ApiVersionsRequest
+from pykbroker.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from pykbroker.protocol.messages.find_coordinator_request import FindCoordinatorRequest
+from pykbroker.protocol.messages.incremental_alter_configs_request import (
+    IncrementalAlterConfigsRequest,
+)
 from pykbroker.protocol.messages.list_groups_request import ListGroupsRequest
 from pykbroker.protocol.messages.list_transactions_request import ListTransactionsRequest
 from pykbroker.protocol.parts_writer import Parts, join_parts
@@ -27,8 +31,14 @@ REQUESTS = {
     "FindCoordinator": FindCoordinatorRequest(key_type=0, coordinator_keys=["g"]),
     "ListGroups": ListGroupsRequest(),
     "ListTransactions": ListTransactionsRequest(),
+    "CreateTopics": CreateTopicsRequest(
+        topics=[CreatableTopic(name="t", num_partitions=1, replication_factor=1)]
+    ),
+    "IncrementalAlterConfigs": IncrementalAlterConfigsRequest(),
     "ApiVersions": ApiVersionsRequest(client_software_name="a", client_software_version="1"),
 }
+
+CONTROLLER = "pykbroker.kraft.controller."
 
 
 class ImportRecorder:
@@ -66,13 +76,16 @@ async def serve(directory: str, names: list[str]) -> None:
         await ask(server.listeners[0].port, name)
     sys.meta_path.remove(recorder)
     loaded = [name for name in sys.modules if name.endswith("_coordinator_driver")]
+    loaded += [name for name in sys.modules if name.startswith(CONTROLLER)]
     await in_asyncio(server.stop())
     print(*(name for name in recorder.names if name.startswith("pykbroker.")), flush=True)
     print(*loaded, flush=True)
 
 
 def imported_by(tmp_path: Path, *names: str) -> tuple[list[str], str]:
-    """Of a fresh node that is asked so: modules that its loop imported; all of coordinators."""
+    """Of a fresh node that is asked so: modules that its loop imported; all of coordinators and of
+    the controller.
+    """
     command = [sys.executable, "-m", __name__, str(tmp_path / "data"), *names]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
     on_loop, loaded = done.stdout.splitlines()
@@ -81,8 +94,8 @@ def imported_by(tmp_path: Path, *names: str) -> tuple[list[str], str]:
 
 def heavy(names: list[str]) -> list[str]:
     """The modules that bring many others."""
-    handlers, drivers = "pykbroker.broker.handlers.", "_coordinator_driver"
-    return [name for name in names if name.startswith(handlers) or name.endswith(drivers)]
+    starts, end = ("pykbroker.broker.handlers.", CONTROLLER), "_coordinator_driver"
+    return [name for name in names if name.startswith(starts) or name.endswith(end)]
 
 
 def test_the_first_consumer_finds_the_code_of_its_coordinator(tmp_path: Path) -> None:
@@ -98,9 +111,17 @@ def test_so_does_an_administrator_of_a_node_without_coordinators(tmp_path: Path)
     assert not heavy(on_loop)
 
 
+def test_so_do_changes_of_metadata_the_rules_of_the_controller(tmp_path: Path) -> None:
+    on_loop, loaded = imported_by(tmp_path, "CreateTopics", "IncrementalAlterConfigs")
+    assert CONTROLLER + "topics" in loaded.split()
+    assert CONTROLLER + "configs" in loaded.split()
+    assert not heavy(on_loop)
+
+
 def test_what_nobody_asks_for_is_not_imported(tmp_path: Path) -> None:
     on_loop, loaded = imported_by(tmp_path, "ApiVersions")
-    assert not loaded
+    assert "coordinator_driver" not in loaded
+    assert not {CONTROLLER + "topics", CONTROLLER + "configs"} & set(loaded.split())
     assert not heavy(on_loop)
 
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from pykbroker.broker.coordinators import GROUP_COORDINATOR, TRANSACTION_COORDINATOR
 from pykbroker.broker.prepared import Prepare
@@ -71,11 +71,11 @@ class Route:
     __slots__ = (
         "advertised_min_version",
         "api",
-        "coordinator",
         "decode",
         "error_reply",
         "handle",
         "loaded",
+        "machine",
         "max_version",
         "min_version",
         "module",
@@ -92,12 +92,12 @@ class Route:
         on_controller: bool,
         advertised_min_version: int | None,
         on_broker: bool = True,
-        coordinator: str | None = None,
+        machine: str | None = None,
     ) -> None:
         api = API_BY_NAME[name]
         self.api: Api = api
         self.module = module
-        self.coordinator = coordinator
+        self.machine = machine
         self.min_version = api.min_version
         self.max_version = api.max_version
         if advertised_min_version is None:
@@ -113,12 +113,12 @@ class Route:
         self.prepare: Prepare | None = None
 
     def load(self) -> None:
-        """Import the handler, the classes of its messages, and the coordinator it asks.
+        """Import the handler, the classes of its messages, and the machine that decides.
 
         May be called in any thread: `loaded` is set last.
         """
-        if self.coordinator is not None:
-            import_module(self.coordinator)
+        if self.machine is not None:
+            import_module(self.machine)
         handler: Handler = import_module(f"{__name__}.{self.module}").HANDLER
         if handler.api_key != self.api.key:
             raise AssertionError(f"{self.module} handles API {handler.api_key}, not {self.api}")
@@ -139,7 +139,8 @@ class Served(NamedTuple):
 
     `on_controller`: also served on controller listeners; `on_broker`: served on broker listeners,
     if the API exists there. `advertised_min_version`: the minimum in ApiVersions, if it differs
-    from the actual one. `coordinator`: the module of the coordinator that every request asks.
+    from the actual one. `machine`: the module that decides every request, a coordinator's or the
+    controller's; it is imported with the handler.
     """
 
     name: str
@@ -147,8 +148,17 @@ class Served(NamedTuple):
     on_controller: bool = False
     advertised_min_version: int | None = None
     on_broker: bool = True
-    coordinator: str | None = None
+    machine: str | None = None
 
+
+# The parts of the controller.
+_TOPICS: Final = "pykbroker.kraft.controller.topics"
+_CONFIGS: Final = "pykbroker.kraft.controller.configs"
+_FEATURES: Final = "pykbroker.kraft.controller.features"
+_ELECTIONS: Final = "pykbroker.kraft.controller.elections"
+_ISR_CHANGES: Final = "pykbroker.kraft.controller.alter_partition"
+_REASSIGNMENT: Final = "pykbroker.kraft.controller.reassignment"
+_DIRECTORIES: Final = "pykbroker.kraft.controller.directories"
 
 HANDLERS: tuple[Served, ...] = (
     # Kafka lists Produce from 0 on, for old librdkafka, and refuses 0 to 2 (KAFKA-18659).
@@ -166,30 +176,42 @@ HANDLERS: tuple[Served, ...] = (
     Served("InitProducerId", "init_producer_id"),
     Served("WriteTxnMarkers", "write_txn_markers"),
     Served("DescribeProducers", "describe_producers"),
-    Served("AddPartitionsToTxn", "add_partitions_to_txn", coordinator=TRANSACTION_COORDINATOR),
-    Served("AddOffsetsToTxn", "add_offsets_to_txn", coordinator=TRANSACTION_COORDINATOR),
-    Served("EndTxn", "end_txn", coordinator=TRANSACTION_COORDINATOR),
-    Served("DescribeTransactions", "describe_transactions", coordinator=TRANSACTION_COORDINATOR),
-    Served("ListTransactions", "list_transactions", coordinator=TRANSACTION_COORDINATOR),
+    Served("AddPartitionsToTxn", "add_partitions_to_txn", machine=TRANSACTION_COORDINATOR),
+    Served("AddOffsetsToTxn", "add_offsets_to_txn", machine=TRANSACTION_COORDINATOR),
+    Served("EndTxn", "end_txn", machine=TRANSACTION_COORDINATOR),
+    Served("DescribeTransactions", "describe_transactions", machine=TRANSACTION_COORDINATOR),
+    Served("ListTransactions", "list_transactions", machine=TRANSACTION_COORDINATOR),
     Served("DescribeLogDirs", "describe_log_dirs"),
     Served("AlterReplicaLogDirs", "alter_replica_log_dirs"),
     Served("ApiVersions", "api_versions", on_controller=True),
     Served("Metadata", "metadata"),
-    Served("CreateTopics", "create_topics", on_controller=True),
-    Served("DeleteTopics", "delete_topics", on_controller=True),
-    Served("CreatePartitions", "create_partitions", on_controller=True),
-    Served("ElectLeaders", "elect_leaders", on_controller=True),
-    Served("AlterPartition", "alter_partition", on_controller=True),
-    Served("AlterPartitionReassignments", "alter_partition_reassignments", on_controller=True),
-    Served("ListPartitionReassignments", "list_partition_reassignments", on_controller=True),
+    Served("CreateTopics", "create_topics", on_controller=True, machine=_TOPICS),
+    Served("DeleteTopics", "delete_topics", on_controller=True, machine=_TOPICS),
+    Served("CreatePartitions", "create_partitions", on_controller=True, machine=_TOPICS),
+    Served("ElectLeaders", "elect_leaders", on_controller=True, machine=_ELECTIONS),
+    Served("AlterPartition", "alter_partition", on_controller=True, machine=_ISR_CHANGES),
+    Served(
+        "AlterPartitionReassignments",
+        "alter_partition_reassignments",
+        on_controller=True,
+        machine=_REASSIGNMENT,
+    ),
+    Served(
+        "ListPartitionReassignments",
+        "list_partition_reassignments",
+        on_controller=True,
+        machine=_REASSIGNMENT,
+    ),
     Served("DescribeConfigs", "describe_configs", on_controller=True),
-    Served("AlterConfigs", "alter_configs", on_controller=True),
-    Served("IncrementalAlterConfigs", "incremental_alter_configs", on_controller=True),
+    Served("AlterConfigs", "alter_configs", on_controller=True, machine=_CONFIGS),
+    Served(
+        "IncrementalAlterConfigs", "incremental_alter_configs", on_controller=True, machine=_CONFIGS
+    ),
     Served("ListConfigResources", "list_config_resources"),
     Served("DescribeCluster", "describe_cluster", on_controller=True),
     Served("DescribeTopicPartitions", "describe_topic_partitions"),
     Served("DescribeQuorum", "describe_quorum", on_controller=True),
-    Served("UpdateFeatures", "update_features", on_controller=True),
+    Served("UpdateFeatures", "update_features", on_controller=True, machine=_FEATURES),
     Served("Envelope", "envelope", on_controller=True),
     Served("BrokerRegistration", "broker_registration", on_controller=True),
     Served("BrokerHeartbeat", "broker_heartbeat", on_controller=True),
@@ -197,19 +219,22 @@ HANDLERS: tuple[Served, ...] = (
     Served("UnregisterController", "unregister_controller", on_controller=True),
     Served("AllocateProducerIds", "allocate_producer_ids", on_controller=True),
     Served("ControllerRegistration", "controller_registration", on_controller=True),
-    Served("AssignReplicasToDirs", "assign_replicas_to_dirs", on_controller=True),
-    Served("FindCoordinator", "find_coordinator"),
-    Served("JoinGroup", "join_group", coordinator=GROUP_COORDINATOR),
-    Served("SyncGroup", "sync_group", coordinator=GROUP_COORDINATOR),
-    Served("Heartbeat", "heartbeat", coordinator=GROUP_COORDINATOR),
-    Served("LeaveGroup", "leave_group", coordinator=GROUP_COORDINATOR),
-    Served("OffsetCommit", "offset_commit", coordinator=GROUP_COORDINATOR),
-    Served("OffsetFetch", "offset_fetch", coordinator=GROUP_COORDINATOR),
-    Served("DescribeGroups", "describe_groups", coordinator=GROUP_COORDINATOR),
-    Served("ListGroups", "list_groups", coordinator=GROUP_COORDINATOR),
-    Served("TxnOffsetCommit", "txn_offset_commit", coordinator=GROUP_COORDINATOR),
-    Served("DeleteGroups", "delete_groups", coordinator=GROUP_COORDINATOR),
-    Served("OffsetDelete", "offset_delete", coordinator=GROUP_COORDINATOR),
+    Served(
+        "AssignReplicasToDirs", "assign_replicas_to_dirs", on_controller=True, machine=_DIRECTORIES
+    ),
+    # The controller creates the topic of a coordinator with the first request.
+    Served("FindCoordinator", "find_coordinator", machine=_TOPICS),
+    Served("JoinGroup", "join_group", machine=GROUP_COORDINATOR),
+    Served("SyncGroup", "sync_group", machine=GROUP_COORDINATOR),
+    Served("Heartbeat", "heartbeat", machine=GROUP_COORDINATOR),
+    Served("LeaveGroup", "leave_group", machine=GROUP_COORDINATOR),
+    Served("OffsetCommit", "offset_commit", machine=GROUP_COORDINATOR),
+    Served("OffsetFetch", "offset_fetch", machine=GROUP_COORDINATOR),
+    Served("DescribeGroups", "describe_groups", machine=GROUP_COORDINATOR),
+    Served("ListGroups", "list_groups", machine=GROUP_COORDINATOR),
+    Served("TxnOffsetCommit", "txn_offset_commit", machine=GROUP_COORDINATOR),
+    Served("DeleteGroups", "delete_groups", machine=GROUP_COORDINATOR),
+    Served("OffsetDelete", "offset_delete", machine=GROUP_COORDINATOR),
 )
 
 

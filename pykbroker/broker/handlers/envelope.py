@@ -11,10 +11,11 @@ Not done: authorization (the listener is for nodes of the cluster only).
 
 from __future__ import annotations
 
+from functools import partial
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
-from pykbroker.broker.handlers import Handler, Route
+from pykbroker.broker.handlers import Handler, Outcome, Route, in_slices_if
 from pykbroker.deferred import Deferred, then
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.network.request import Request
@@ -80,10 +81,24 @@ class ForwardedRequest(Request):
         return self._address
 
 
-def handle(services: NodeServices, request: Request) -> EnvelopeResponse | Deferred:
+def handle(services: NodeServices, request: Request) -> Outcome:
     """Handle the request inside, and wrap its response."""
     inner = open_request(request)
     route = find_route(services.routes, inner)
+    outcome: Outcome = in_slices_if(
+        not route.loaded, partial(handle_inside, services, request, inner, route)
+    )
+    return outcome
+
+
+def handle_inside(
+    services: NodeServices, request: Request, inner: ForwardedRequest, route: Route
+) -> EnvelopeResponse | Deferred:
+    """Handle the request `inner`, after importing the code of its API beside the event loop."""
+    if not route.loaded:
+        services.environment.slices.apart(route.load)
+    if not route.min_version <= inner.api_version <= route.max_version:
+        raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
 
     def wrap(outcome: Any) -> EnvelopeResponse:
         if isinstance(outcome, KafkaError):
@@ -143,15 +158,10 @@ def principal_of(serialized: bytes | None) -> str:
 
 
 def find_route(routes: list[Route], inner: Request) -> Route:
-    """Return the route for the request inside; raises UNSUPPORTED_VERSION if its
-    version has none.
-    """
+    """Return the route for the request inside; raises UNSUPPORTED_VERSION if its API has none."""
     for route in routes:
         if route.api is inner.api and route.on_controller:
-            if not route.loaded:
-                route.load()
-            if route.min_version <= inner.api_version <= route.max_version:
-                return route
+            return route
     raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
@@ -305,6 +304,8 @@ class RealFiles(Files):
         if os.path.islink(path):
             os.unlink(path)  # a directory that an operator has moved is left alone
         else:
+            import shutil  # at its first use: it brings bz2 and lzma, half a megabyte
+
             shutil.rmtree(path)
 
     def sync_file(self, path: str) -> None:

@@ -11,7 +11,6 @@ Source: Kafka's `ConfigurationControlManager.java`, `ControllerConfigurationVali
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from typing import Any, Final
 
 from pykbroker.config import (
@@ -24,16 +23,15 @@ from pykbroker.decision import Decision, MetadataRecord
 from pykbroker.environment.slices import paced
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.controller.batch_size import check_batch_size
+from pykbroker.kraft.controller.eligible_leaders import MIN_INSYNC_REPLICAS, clear_eligible_leaders
 from pykbroker.kraft.controller.state import ControllerState
 from pykbroker.kraft.image import BROKER_RESOURCE, GROUP_RESOURCE, TOPIC_RESOURCE
 from pykbroker.kraft.topic_name import topic_name_fault
 from pykbroker.protocol.messages import alter_configs_response, incremental_alter_configs_response
-from pykbroker.protocol.messages.clear_elr_record import ClearElrRecord
 from pykbroker.protocol.messages.config_record import ConfigRecord
 
 SET, DELETE, APPEND, SUBTRACT = 0, 1, 2, 3
 MAX_CONFIG_VALUE_LENGTH: Final = 0x7FFF
-MIN_INSYNC_REPLICAS: Final = "min.insync.replicas"
 
 # ConfigResource.Type by number, as printed in error messages.
 _TYPE_NAMES: Final = {0: "UNKNOWN", 2: "TOPIC", 4: "BROKER", 8: "BROKER_LOGGER"}
@@ -97,52 +95,6 @@ def _alter(
         )
     records += clear_eligible_leaders(state, records)
     return Decision(records=[] if request.validate_only else records, reply=response)
-
-
-def clear_eligible_leaders(
-    state: ControllerState, records: Sequence[MetadataRecord]
-) -> list[MetadataRecord]:
-    """Return the records that must follow these if they change `min.insync.replicas` (KIP-966).
-
-    Replicas were eligible under the former value: one topic, or all, must forget them.
-    """
-    if not state.has_eligible_leaders:
-        return []
-    cleared = []
-    for record in paced(records, state.breathe):
-        message = record.message
-        if isinstance(message, ConfigRecord) and message.name == MIN_INSYNC_REPLICAS:
-            is_topic = message.resource_type == TOPIC_RESOURCE
-            name = message.resource_name if is_topic else ""
-            cleared.append(MetadataRecord(ClearElrRecord(topic_name=name)))
-    return cleared
-
-
-def cluster_min_isr(state: ControllerState) -> MetadataRecord:
-    """Return the cluster-wide setting that eligible leader replicas require."""
-    return MetadataRecord(
-        ConfigRecord(
-            resource_type=BROKER_RESOURCE,
-            name=MIN_INSYNC_REPLICAS,
-            value=str(state.static_config.min_insync_replicas),
-        )
-    )
-
-
-def settings_for_eligible_leaders(state: ControllerState) -> list[MetadataRecord]:
-    """Return the records that make `min.insync.replicas` one value for the
-    cluster, if it is not yet.
-    """
-    records = []
-    if MIN_INSYNC_REPLICAS not in state.image.cluster_config():
-        records.append(cluster_min_isr(state))
-    for (kind, name), entries in state.image.configs.items():
-        if kind == BROKER_RESOURCE and name and MIN_INSYNC_REPLICAS in entries:
-            removed = ConfigRecord(
-                resource_type=kind, resource_name=name, name=MIN_INSYNC_REPLICAS, value=None
-            )
-            records.append(MetadataRecord(removed))
-    return records
 
 
 Changes = dict[str, str | None]

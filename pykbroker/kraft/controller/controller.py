@@ -24,8 +24,9 @@ from pykbroker.config import BrokerConfig
 from pykbroker.decision import Decision, MetadataRecord
 from pykbroker.environment.randomness import RandomSource
 from pykbroker.environment.slices import Breathe, go_on
-from pykbroker.kraft.controller import brokers, configs, features, producer_ids, topics
+from pykbroker.kraft.controller import brokers, producer_ids
 from pykbroker.kraft.controller.colliding_names import CollidingNames
+from pykbroker.kraft.controller.eligible_leaders import cluster_min_isr
 from pykbroker.kraft.controller.partition_index import PartitionIndex
 from pykbroker.kraft.controller.state import ControllerState
 from pykbroker.kraft.image import MetadataImage
@@ -140,7 +141,7 @@ class Controller:
                 if type(record.message).__name__ == "FeatureLevelRecord"
             }
             if levels.get(ELIGIBLE_LEADER_REPLICAS_VERSION, 0) > 0:
-                bootstrap = [*bootstrap, configs.cluster_min_isr(self.state)]
+                bootstrap = [*bootstrap, cluster_min_isr(self.state)]
             if supports_transactions(levels.get(METADATA_VERSION, 0)):
                 begin = BeginTransactionRecord(name=_BOOTSTRAP_TRANSACTION)
                 records += [MetadataRecord(begin), *bootstrap]
@@ -159,15 +160,21 @@ class Controller:
 
     def create_topics(self, request: Any) -> Decision[MetadataRecord]:
         """CreateTopicsRequest -> CreateTopicsResponse."""
-        return topics.create_topics(self.state, request)
+        from pykbroker.kraft.controller.topics import create_topics
+
+        return create_topics(self.state, request)
 
     def delete_topics(self, request: Any, version: int) -> Decision[MetadataRecord]:
         """DeleteTopicsRequest -> DeleteTopicsResponse."""
-        return topics.delete_topics(self.state, request, version)
+        from pykbroker.kraft.controller.topics import delete_topics
+
+        return delete_topics(self.state, request, version)
 
     def create_partitions(self, request: Any) -> Decision[MetadataRecord]:
         """CreatePartitionsRequest -> CreatePartitionsResponse."""
-        return topics.create_partitions(self.state, request)
+        from pykbroker.kraft.controller.topics import create_partitions
+
+        return create_partitions(self.state, request)
 
     def alter_partition(self, request: Any, version: int) -> Decision[MetadataRecord]:
         """AlterPartitionRequest -> AlterPartitionResponse."""
@@ -195,15 +202,21 @@ class Controller:
 
     def incremental_alter_configs(self, request: Any) -> Decision[MetadataRecord]:
         """IncrementalAlterConfigsRequest -> IncrementalAlterConfigsResponse."""
-        return configs.incremental_alter_configs(self.state, request)
+        from pykbroker.kraft.controller.configs import incremental_alter_configs
+
+        return incremental_alter_configs(self.state, request)
 
     def legacy_alter_configs(self, request: Any) -> Decision[MetadataRecord]:
         """AlterConfigsRequest -> AlterConfigsResponse."""
-        return configs.legacy_alter_configs(self.state, request)
+        from pykbroker.kraft.controller.configs import legacy_alter_configs
+
+        return legacy_alter_configs(self.state, request)
 
     def update_features(self, request: Any, version: int) -> Decision[MetadataRecord]:
         """UpdateFeaturesRequest -> UpdateFeaturesResponse."""
-        return features.update_features(self.state, request, version)
+        from pykbroker.kraft.controller.features import update_features
+
+        return update_features(self.state, request, version)
 
     def allocate_producer_ids(self, request: Any) -> Decision[MetadataRecord]:
         """AllocateProducerIdsRequest -> AllocateProducerIdsResponse."""

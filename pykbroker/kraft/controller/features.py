@@ -18,7 +18,7 @@ from typing import Any, Final
 from pykbroker.decision import Decision, MetadataRecord
 from pykbroker.environment.slices import paced
 from pykbroker.errors import ErrorCode, KafkaError
-from pykbroker.kraft.controller.configs import settings_for_eligible_leaders
+from pykbroker.kraft.controller.eligible_leaders import settings_for_eligible_leaders
 from pykbroker.kraft.controller.state import ControllerState
 from pykbroker.kraft.metadata_version import (
     ELIGIBLE_LEADER_REPLICAS_VERSION,

@@ -11,8 +11,8 @@ from typing import Any
 
 from pykbroker.decision import Decision, MetadataRecord
 from pykbroker.kraft.controller import brokers
-from pykbroker.kraft.controller.configs import MIN_INSYNC_REPLICAS
 from pykbroker.kraft.controller.controller import Controller
+from pykbroker.kraft.controller.eligible_leaders import MIN_INSYNC_REPLICAS
 from pykbroker.kraft.controller.state import ControllerState
 
 Decide = Callable[[Controller, Any, int, int], Decision[MetadataRecord]]

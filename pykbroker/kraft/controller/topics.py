@@ -18,7 +18,8 @@ from pykbroker.environment.slices import paced
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.controller.assignment import manual_partitions, placed_partitions
 from pykbroker.kraft.controller.batch_size import check_batch_size
-from pykbroker.kraft.controller.configs import MAX_CONFIG_VALUE_LENGTH, clear_eligible_leaders
+from pykbroker.kraft.controller.configs import MAX_CONFIG_VALUE_LENGTH
+from pykbroker.kraft.controller.eligible_leaders import clear_eligible_leaders
 from pykbroker.kraft.controller.state import ControllerState
 from pykbroker.kraft.image import TOPIC_RESOURCE, TopicImage
 from pykbroker.kraft.partition_image import PartitionImage

@@ -23,7 +23,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC, datetime
 from typing import NamedTuple, TypeVar
 
 from pykbroker.environment.files import Files
@@ -180,6 +179,8 @@ class MetaProperties(NamedTuple):
     def to_bytes(self, now_ms: int | None = None) -> bytes:
         lines = ["#"]
         if now_ms is not None:
+            from datetime import UTC, datetime  # only formatting a directory needs it
+
             when = datetime.fromtimestamp(now_ms / 1000, UTC)
             lines.append(when.strftime("#%a %b %d %H:%M:%S UTC %Y"))
         if self.node_id is not None:
