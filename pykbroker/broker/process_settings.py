@@ -21,11 +21,11 @@ import gc
 import resource
 import sys
 
-# gc.set_threshold: a pass looks at the newest YOUNG objects, every fifth at the last 50,000. What
+# gc.set_threshold: a pass looks at the newest YOUNG objects, every second at the last 20,000. What
 # has survived both is looked at again once in a thousand million objects.
 YOUNG = 10_000
-PASSES = 4
-FULL_PASSES = 20_000
+PASSES = 1
+FULL_PASSES = 50_000
 
 KEPT_BYTES = 32 * 1024 * 1024
 FROM_HEAP_BYTES = 8 * 1024 * 1024
