@@ -11,11 +11,10 @@ Not done: authorization (the listener is for nodes of the cluster only).
 
 from __future__ import annotations
 
-from functools import partial
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
-from pykbroker.broker.handlers import Handler, Outcome, Route, in_slices_if
+from pykbroker.broker.handlers import Handler, Route
 from pykbroker.deferred import Deferred, then
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.network.request import Request
@@ -81,24 +80,10 @@ class ForwardedRequest(Request):
         return self._address
 
 
-def handle(services: NodeServices, request: Request) -> Outcome:
+def handle(services: NodeServices, request: Request) -> EnvelopeResponse | Deferred:
     """Handle the request inside, and wrap its response."""
     inner = open_request(request)
     route = find_route(services.routes, inner)
-    outcome: Outcome = in_slices_if(
-        not route.loaded, partial(handle_inside, services, request, inner, route)
-    )
-    return outcome
-
-
-def handle_inside(
-    services: NodeServices, request: Request, inner: ForwardedRequest, route: Route
-) -> EnvelopeResponse | Deferred:
-    """Handle the request `inner`, after importing the code of its API beside the event loop."""
-    if not route.loaded:
-        services.environment.slices.apart(route.load)
-    if not route.min_version <= inner.api_version <= route.max_version:
-        raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
 
     def wrap(outcome: Any) -> EnvelopeResponse:
         if isinstance(outcome, KafkaError):
@@ -158,10 +143,15 @@ def principal_of(serialized: bytes | None) -> str:
 
 
 def find_route(routes: list[Route], inner: Request) -> Route:
-    """Return the route for the request inside; raises UNSUPPORTED_VERSION if its API has none."""
+    """Return the route for the request inside; raises UNSUPPORTED_VERSION if its
+    version has none.
+    """
     for route in routes:
         if route.api is inner.api and route.on_controller:
-            return route
+            if not route.loaded:
+                route.load()
+            if route.min_version <= inner.api_version <= route.max_version:
+                return route
     raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
 
 

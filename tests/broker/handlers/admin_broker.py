@@ -46,7 +46,6 @@ class AdminBroker:
         self.raft = self.node.raft.raft
         self.quorum = self.node.service
         self.metadata = MetadataView(self.cluster_id, self.node_id)
-        self.environment = self.world.environment()
         self.routes = make_routes()
         self.topic_creation = TopicCreation(
             self._create_topics, config=lambda: self.config, now_ms=self.now_ms
