@@ -16,7 +16,8 @@ Invariants:
   next request waits until the back-off has passed, so a caller that retries immediately is slowed
   down;
 * a request that is in flight at its deadline closes the connection, because its response may still
-  come; one that waits at its deadline fails alone (Kafka's NetworkClient);
+  come; one that waits at its deadline fails alone (Kafka's NetworkClient). ApiVersions is in flight
+  only as long as a request waits for its response;
 * a fault of the peer is logged once, until it has answered a request again.
 
 Source  Kafka's NetworkClient.java, ClusterConnectionStates.java, InterBrokerSendThread.java.
@@ -231,13 +232,17 @@ class PeerLink:
     async def _negotiate(self, connection: ClientConnection) -> None:
         now_ms = self._environment.clock.now_ms()
         deadline_ms = now_ms + self._setup_timeout_ms()
-        self._watch_deadline(deadline_ms, now_ms)
 
         def exchange(message: Message, version: int) -> Deferred:
+            self._watch_deadline(deadline_ms, now_ms)
             return connection.exchange(message, version, deadline_ms)
 
         try:
             await self._settings.security.authenticate(exchange)
+            # A peer that has restarted since does not know the connection, and never answers.
+            now_ms = self._environment.clock.now_ms()
+            latest_ms = max((request.deadline_ms for request in self._waiting), default=deadline_ms)
+            deadline_ms = min(deadline_ms, latest_ms)
             versions = await self._api_versions(exchange)
         except KafkaError as failure:
             if not connection.closed:
@@ -337,14 +342,14 @@ class PeerLink:
     def _on_deadline(self) -> None:
         self._timer = None
         now_ms = self._environment.clock.now_ms()
+        expired = [request for request in self._waiting if request.deadline_ms <= now_ms]
+        if expired:
+            self._waiting = deque(at for at in self._waiting if at.deadline_ms > now_ms)
         connection = self._connection
         if connection is not None and any(
             request.deadline_ms <= now_ms for request in connection.in_flight
         ):
             self._go_down("a request timed out", timed_out_ms=now_ms)
-        expired = [request for request in self._waiting if request.deadline_ms <= now_ms]
-        if expired:
-            self._waiting = deque(at for at in self._waiting if at.deadline_ms > now_ms)
         for request in expired:
             request.deferred.resolve(KafkaError(ErrorCode.REQUEST_TIMED_OUT))
         self._watch_earliest(now_ms)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import struct
 from typing import Any
@@ -93,12 +94,11 @@ def test_garbage_that_claims_a_large_frame_takes_no_memory() -> None:
 
     async def body(caller: Caller) -> None:
         async with FakeNode(garbage) as node:
-            failure = await wait_for(caller.send(node.peer, timeout_ms=300))
-            assert failure.code == ErrorCode.REQUEST_TIMED_OUT
+            caller.send(node.peer)
             (link,) = caller.pool._links.values()
-            connection = link._connection
-            assert connection is not None
-            assert len(connection._buffer or b"") < 1 << 18
+            while link._connection is None or not link._connection._buffer:
+                await asyncio.sleep(0.001)
+            assert len(link._connection._buffer) < 1 << 18
 
     run(body)
 

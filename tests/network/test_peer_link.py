@@ -138,6 +138,26 @@ def test_a_slow_answer_times_out_and_closes_the_connection() -> None:
     run(body)
 
 
+def test_a_peer_that_does_not_negotiate_is_left_when_nobody_waits() -> None:
+    """It restarted just after it had received ApiVersions; the next request connects anew."""
+    silent = [True]
+
+    async def answer(conversation: Conversation, header: RequestHeader, message: Any) -> None:
+        if header.api_key != API_VERSIONS:
+            await conversation.heartbeat(header, 9)
+        elif not silent:
+            await conversation.offer(header)
+
+    async def body(caller: Caller) -> None:
+        async with FakeNode(answer) as node:
+            hurried = await wait_for(caller.send(node.peer, timeout_ms=500))
+            assert hurried.code == ErrorCode.REQUEST_TIMED_OUT
+            silent.clear()
+            assert (await wait_for(caller.send(node.peer))).throttle_time_ms == 9
+
+    run(body)
+
+
 def test_a_deadline_in_the_past_sends_nothing() -> None:
     async def body(caller: Caller) -> None:
         async with FakeNode() as node:
