@@ -19,7 +19,7 @@ from pykbroker.coordinator.record_codecs import RecordCodec
 from pykbroker.coordinator.shard_loader import load
 from pykbroker.environment.clock import Clock
 from pykbroker.environment.scheduler import Scheduler
-from pykbroker.errors import KafkaError
+from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.protocol.record import CorruptBatch
 
 SLICE_MS = 5
@@ -114,8 +114,12 @@ class LoadingDriver:
         self._on_loaded(hosted)
 
     def _failed(self, hosted: HostedShard, error: Any) -> None:
-        is_bug = not isinstance(error, (KafkaError, CorruptBatch))
-        what = f"{self._log.topic}-{hosted.partition} cannot be loaded: {error}"
-        _log.error("%s", what, exc_info=error if is_bug else None)
+        partition = f"{self._log.topic}-{hosted.partition}"
+        if isinstance(error, KafkaError) and error.code == ErrorCode.NOT_LEADER_OR_FOLLOWER:
+            _log.info("%s is not loaded: another broker leads it by now", partition)
+        else:
+            is_bug = not isinstance(error, (KafkaError, CorruptBatch))
+            what = f"{partition} cannot be loaded: {error}"
+            _log.error("%s", what, exc_info=error if is_bug else None)
         hosted.clear()
         hosted.state = HostState.FAILED

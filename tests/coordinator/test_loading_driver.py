@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from pykbroker.coordinator.group.shard import GroupShard
 from pykbroker.coordinator.hosted_shard import HostedShard, HostState
 from pykbroker.coordinator.loading_driver import LoadingDriver
 from pykbroker.coordinator.record_codecs import GROUP_RECORD_TYPES, RecordCodec
+from pykbroker.errors import ErrorCode, KafkaError
 from tests.coordinator.group_world import GroupWorld
 from tests.coordinator.memory_log import MemoryLog, VirtualLoop
 
@@ -93,3 +95,15 @@ def test_a_bug_stops_that_partition(loads: Loads, caplog: pytest.LogCaptureFixtu
     assert loads.hosted.state is HostState.FAILED
     assert "__consumer_offsets-0 cannot be loaded" in caplog.text
     assert loads.loaded == []
+
+
+def test_a_partition_that_another_broker_leads_by_now_is_no_error(
+    loads: Loads, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def moved(partition: int) -> None:
+        raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+
+    monkeypatch.setattr(loads.log, "bounds", moved)
+    loads.driver.start(loads.hosted)
+    assert loads.hosted.state is HostState.FAILED
+    assert not [record for record in caplog.records if record.levelno > logging.INFO]
