@@ -150,6 +150,14 @@ class Network(Links):
             if endpoint.is_established
         ]
 
+    def reset_half_open(self) -> None:
+        """Break every connection whose other end has vanished, as TCP keep-alive does in time: a
+        response that is awaited on it never comes.
+        """
+        for endpoint in self.connections():
+            if endpoint.outgoing.receiver.has_vanished:
+                endpoint.reset_arrived()
+
     def end_process(self, host: NetworkHost, process: Process) -> None:
         """Close the sockets and ports of a process that has ended, as its kernel does."""
         for port in [port for port in host.ports.values() if port.process is process]:

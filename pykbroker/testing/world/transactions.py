@@ -109,8 +109,21 @@ class Transactions:
             self.level,
         )
         client.transactions_left = count
+        client.coordinators_move = self._coordinators_move
         self.transactors.append(client)
         return client
+
+    def _coordinators_move(self) -> bool:
+        """Return whether a broker does not know yet who leads the partitions of coordinators: as in
+        Kafka, one that led answers from its old state until it does.
+        """
+        known = set()
+        for node in self._nodes:
+            if node.server is not None and hasattr(node.server, "kraft"):
+                topic = node.server.image.topic(TRANSACTION_STATE_TOPIC)
+                partitions = {} if topic is None else topic.partitions
+                known.add(tuple(each.leader_epoch for each in partitions.values()))
+        return len(known) > 1
 
     # ---------------------------------------------------------------- ends of processes
 

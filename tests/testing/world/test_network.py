@@ -123,6 +123,17 @@ def test_a_machine_without_power_says_nothing() -> None:
     assert not isinstance(pair.connect(), OSError)
 
 
+def test_a_connection_to_a_machine_that_lost_power_is_reset_in_the_end() -> None:
+    pair = Pair()
+    pair.network.reset_half_open()
+    pair.server.send(b"here")
+    assert pair.received(pair.client) == b"here"
+    pair.far.power_off(reorder=False)
+    pair.network.reset_half_open()
+    with pytest.raises(ConnectionResetError):
+        pair.client.recv(10)
+
+
 def test_a_connection_attempt_waits_for_a_machine_that_comes_back() -> None:
     pair = Pair()
     pair.far.power_off(reorder=False)

@@ -6,6 +6,7 @@
     fenced, a new epoch                     stops being used (`Fenced`)
     the transaction cannot be committed     aborts it (`MustAbort`)
     no response for very long               disappears (`Vanished`), but never after the faults
+    unknown to a former coordinator         disappears
 
 A code that no event explains (the producer was not replaced, no timeout has passed, no power
 failure lost anything) is a violation; so is success for a producer that was replaced before.
@@ -110,6 +111,8 @@ class TransactorRequests(TransactionalClient):
         self.group = f"group-of-{transactional_id}"
         self.sender = 0
         """How many producers this client has been: each has connections of its own."""
+        self.coordinators_move: Callable[[], bool] = lambda: False
+        """Whether a broker may still act as coordinator although another one is."""
         self.committed = 0
         self._level = level
         self._number = 0
@@ -125,6 +128,7 @@ class TransactorRequests(TransactionalClient):
         """Send until the answer is 0; Fenced, MustAbort, Vanished otherwise."""
         for _ in range(TRIES):
             was_replaced = transaction is not None and self.ledger.is_replaced(transaction.instance)
+            is_moving = self.coordinators_move()
             try:
                 code = await attempt()
             except KafkaError as failure:
@@ -134,6 +138,9 @@ class TransactorRequests(TransactionalClient):
                     raise self.violated(f"{what} of {transaction}, which was replaced, succeeds")
                 return
             self.note(f"{what}: {ErrorCode(code).name}")
+            is_moving = is_moving or self.coordinators_move()
+            if is_moving and code == ErrorCode.INVALID_PRODUCER_ID_MAPPING:
+                raise Vanished(f"{what}: the former coordinator does not know the producer")
             self._judge(what, transaction, code)
             await self._before_next_try()
         self._give_up(what)
