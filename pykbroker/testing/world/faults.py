@@ -228,7 +228,6 @@ class Faults:
         self.is_over = True
         self.world.timeline.note("faults", "are over")
         self.world.network.heal_all()
-        self.world.network.reset_half_open()
         for node in self.nodes:
             node.machine.files.crash_at = None
             if node.server is not None:

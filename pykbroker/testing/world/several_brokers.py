@@ -120,6 +120,7 @@ class SeveralBrokers:
         self._wait(
             self._is_in_sync, "replicas do not join the ISR although no faults are active", DRAIN_US
         )
+        self.world.network.reset_half_open()
         self.world.calm_since_us = self.world.now_us
         self.world.timeline.note("world", "is calm")
         self._drain()

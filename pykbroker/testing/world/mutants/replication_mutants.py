@@ -70,11 +70,6 @@ def _too_much(original: Any, leader_epoch: int, end: int, offset: int, log: Any)
     return found._replace(offset=max(log.log_start_offset, found.offset - 3))
 
 
-def _each_time(original: Any, log: Any) -> Any:
-    log.local.may_have_holes = True
-    return original(log)
-
-
 def _any_replica(
     original: Any,
     partition: Any,
@@ -118,13 +113,6 @@ REPLICATION_MUTANTS = (
         life=CLUSTER,
     ),
     Mutant(
-        "cut-in-sync",
-        "a replica that has led since a power failure keeps its log as it is",
-        (Patch("replication.follower_log:first_hole", instead(_each_time)),),
-        life=CLUSTER,
-        seed=410000,
-    ),
-    Mutant(
         "taken-with-too-few",
         "acks=all is rejected before the append when too few are in sync",
         (
@@ -145,7 +133,7 @@ REPLICATION_MUTANTS = (
         "a replica joins the ISR only with everything that is committed",
         (Patch("replication.partition:Partition._may_join", instead(_behind_the_epoch)),),
         life=CLUSTER,
-        seed=3,
+        seed=16,
     ),
     Mutant(
         "followers-know-no-producers",
