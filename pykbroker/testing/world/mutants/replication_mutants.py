@@ -104,7 +104,7 @@ REPLICATION_MUTANTS = (
         "a leader reports where a follower's log diverges",
         (Patch("replication.fetch_reader:diverging_epoch", returning(None)),),
         life=CLUSTER,
-        seed=3,
+        seed=28,
     ),
     Mutant(
         "cut-too-early",

@@ -129,7 +129,7 @@ TRANSACTION_MUTANTS = (
         "a marker counts as written when it is committed",
         (Patch("broker.transactions.transaction_markers:PendingMarkers.start", instead(_at_once)),),
         life=CLUSTER,
-        seed=253,
+        seed=115,
     ),
     Mutant(
         "open-transactions-shown",
