@@ -6,7 +6,7 @@ Out: every request's Deferred is resolved once, with the response or a KafkaErro
 
     DOWN         no connection. A request opens one, but not before the back-off has passed.
     CONNECTING   the transport connects; requests wait.
-    NEGOTIATING  authentication, then ApiVersions; requests wait.
+    AUTHENTICATING, then NEGOTIATING (ApiVersions); requests wait.
     READY        requests are sent in order, at most `max_in_flight` at a time.
 
 Invariants:
@@ -16,8 +16,8 @@ Invariants:
   next request waits until the back-off has passed, so a caller that retries immediately is slowed
   down;
 * a request that is in flight at its deadline closes the connection, because its response may still
-  come; one that waits at its deadline fails alone (Kafka's NetworkClient). ApiVersions is in flight
-  only as long as a request waits for its response;
+  come; one that waits at its deadline fails alone (Kafka's NetworkClient). If it is the last that
+  waits for the response to ApiVersions, the connection is closed;
 * a fault of the peer is logged once, until it has answered a request again.
 
 Source  Kafka's NetworkClient.java, ClusterConnectionStates.java, InterBrokerSendThread.java.
@@ -53,6 +53,7 @@ class LinkState(Enum):
 
     DOWN = auto()
     CONNECTING = auto()
+    AUTHENTICATING = auto()
     NEGOTIATING = auto()
     READY = auto()
 
@@ -222,7 +223,7 @@ class PeerLink:
             sock.close()
             self._go_down(f"cannot connect: {failure}")
             return
-        self.state = LinkState.NEGOTIATING
+        self.state = LinkState.AUTHENTICATING
         connection = ClientConnection(
             self._environment, stream, self._settings.client_id, self._lost
         )
@@ -232,17 +233,14 @@ class PeerLink:
     async def _negotiate(self, connection: ClientConnection) -> None:
         now_ms = self._environment.clock.now_ms()
         deadline_ms = now_ms + self._setup_timeout_ms()
+        self._watch_deadline(deadline_ms, now_ms)
 
         def exchange(message: Message, version: int) -> Deferred:
-            self._watch_deadline(deadline_ms, now_ms)
             return connection.exchange(message, version, deadline_ms)
 
         try:
             await self._settings.security.authenticate(exchange)
-            # A peer that has restarted since does not know the connection, and never answers.
-            now_ms = self._environment.clock.now_ms()
-            latest_ms = max((request.deadline_ms for request in self._waiting), default=deadline_ms)
-            deadline_ms = min(deadline_ms, latest_ms)
+            self.state = LinkState.NEGOTIATING
             versions = await self._api_versions(exchange)
         except KafkaError as failure:
             if not connection.closed:
@@ -346,9 +344,12 @@ class PeerLink:
         if expired:
             self._waiting = deque(at for at in self._waiting if at.deadline_ms > now_ms)
         connection = self._connection
-        if connection is not None and any(
+        is_overdue = connection is not None and any(
             request.deadline_ms <= now_ms for request in connection.in_flight
-        ):
+        )
+        # A peer that has restarted since does not know the connection, and never answers.
+        is_given_up = self.state is LinkState.NEGOTIATING and expired and not self._waiting
+        if is_overdue or is_given_up:
             self._go_down("a request timed out", timed_out_ms=now_ms)
         for request in expired:
             request.deferred.resolve(KafkaError(ErrorCode.REQUEST_TIMED_OUT))

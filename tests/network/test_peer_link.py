@@ -158,6 +158,28 @@ def test_a_peer_that_does_not_negotiate_is_left_when_nobody_waits() -> None:
     run(body)
 
 
+def test_a_peer_that_negotiates_slowly_is_awaited_while_somebody_waits() -> None:
+    has_expired = asyncio.Event()
+
+    async def answer(conversation: Conversation, header: RequestHeader, message: Any) -> None:
+        if header.api_key == API_VERSIONS:
+            await has_expired.wait()
+            await conversation.offer(header)
+        else:
+            await conversation.heartbeat(header, 9)
+
+    async def body(caller: Caller) -> None:
+        async with FakeNode(answer) as node:
+            hurried = caller.send(node.peer, timeout_ms=300)
+            patient = caller.send(node.peer)
+            assert (await wait_for(hurried)).code == ErrorCode.REQUEST_TIMED_OUT
+            has_expired.set()
+            assert (await wait_for(patient)).throttle_time_ms == 9
+            assert len(node.conversations) == 1
+
+    run(body)
+
+
 def test_a_deadline_in_the_past_sends_nothing() -> None:
     async def body(caller: Caller) -> None:
         async with FakeNode() as node:

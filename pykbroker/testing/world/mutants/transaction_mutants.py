@@ -129,7 +129,7 @@ TRANSACTION_MUTANTS = (
         "a marker counts as written when it is committed",
         (Patch("broker.transactions.transaction_markers:PendingMarkers.start", instead(_at_once)),),
         life=CLUSTER,
-        seed=115,
+        seed=631,
     ),
     Mutant(
         "open-transactions-shown",
