@@ -42,15 +42,19 @@ make_venv() {
     python3 -m venv "$1"
 }
 
+# pip_setting PIP NAME: what pip's configuration says of it; fails if nothing does.
+pip_setting() { "$1" config get "global.$2" 2>/dev/null; }
+
 # check_index PIP: says at once that pip does not reach its package index; pip first tries for long.
 check_index() {
+    if [ -n "${PIP_NO_INDEX:-$(pip_setting "$1" no-index)}" ]; then return; fi
     if "$1" index versions --disable-pip-version-check --retries 0 --timeout 5 setuptools \
         >/dev/null 2>&1; then
         return
     fi
-    index=${PIP_INDEX_URL:-$("$1" config get global.index-url 2>/dev/null)} || index=""
+    index=${PIP_INDEX_URL:-$(pip_setting "$1" index-url)} || index=""
     # Without user and password, if it has any.
-    index=$(echo "${index:-of its default settings}" | sed 's|//[^/@]*@|//|')
+    index=$(echo "${index:-(pip's default)}" | sed 's|//[^/@]*@|//|')
     say "pip has not reached its package index $index at the first attempt; it now tries for longer"
 }
 

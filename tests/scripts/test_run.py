@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PIP = """#!/bin/sh
 checkout="$(dirname "$0")/../.."
-if [ "$1" = config ]; then cat "$checkout/pip-index"; exit; fi
+if [ "$1" = config ]; then cat "$checkout/${3#global.}"; exit; fi
 echo "pip $*" >>"$checkout/calls"
 exit "$(cat "$checkout/pip-exit-code")"
 """
@@ -49,7 +49,8 @@ class Checkout:
         """Run run.sh, with other commands than ours if `path` is given, and with this PIP_INDEX_URL
         or none.
         """
-        environment = {name: value for name, value in os.environ.items() if name != "PIP_INDEX_URL"}
+        ours = ("PIP_INDEX_URL", "PIP_NO_INDEX")
+        environment = {name: value for name, value in os.environ.items() if name not in ours}
         environment |= {} if path is None else {"PATH": path}
         environment |= {} if index is None else {"PIP_INDEX_URL": index}
         return subprocess.run(
@@ -110,7 +111,7 @@ def test_a_failed_installation_is_reported_and_tried_again(checkout: Checkout) -
 @pytest.mark.parametrize(
     ("configured", "given", "named"),
     [
-        (None, None, "of its default settings"),
+        (None, None, "(pip's default)"),
         ("http://mirror.example/simple", None, "http://mirror.example/simple"),
         (
             "http://mirror.example/simple",
@@ -124,7 +125,7 @@ def test_a_package_index_that_is_not_reached_is_named_before_pip_tries_for_long(
 ) -> None:
     checkout.set_pip_exit_code(1)
     if configured is not None:
-        (checkout.root / "pip-index").write_text(configured + "\n")
+        (checkout.root / "index-url").write_text(configured + "\n")
     done = checkout.run(index=given)
     lines = done.stderr.splitlines()
     assert lines[1] == (
@@ -133,6 +134,12 @@ def test_a_package_index_that_is_not_reached_is_named_before_pip_tries_for_long(
     )
     assert "secret" not in done.stderr
     assert [call.split()[1] for call in checkout.calls()] == ["index", "install"]
+
+
+def test_no_index_is_asked_for_when_pip_is_not_to_use_one(checkout: Checkout) -> None:
+    (checkout.root / "no-index").write_text("true\n")
+    assert checkout.run().returncode == 0
+    assert [call.split()[1] for call in checkout.calls()] == ["install", "start"]
 
 
 def test_without_installing(checkout: Checkout) -> None:
