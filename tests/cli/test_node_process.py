@@ -99,6 +99,6 @@ def test_a_node_does_not_outlive_us(tmp_path: Path) -> None:
         assert parent.stdout is not None
         assert parent.stdout.readline() == b"up\n"
         parent.kill()
-    # The kernel tells a child of each thread of ours that ends, so the node may be told twice:
-    # asyncio waits for the process in a thread, which may outlive the main thread for a moment.
-    wait_for(lambda: "1 SIGTERM" in journal(tmp_path), "the node to be told")
+    # Linux signals a child whenever a thread of its parent ends, so SIGTERM may come twice: asyncio
+    # waits for the process in a thread of its own, which can briefly outlive the main thread.
+    wait_for(lambda: "1 SIGTERM" in journal(tmp_path), "the node to receive SIGTERM")
