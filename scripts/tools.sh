@@ -54,7 +54,7 @@ check_index() {
     fi
     index=${PIP_INDEX_URL:-$(pip_setting "$1" index-url)} || index=""
     # Without user and password, if it has any.
-    index=$(echo "${index:-(pip's default)}" | sed 's|//[^/@]*@|//|')
+    index=$(echo "${index:-(the default of pip)}" | sed 's|//[^/@]*@|//|')
     say "pip has not reached its package index $index at the first attempt; it now tries for longer"
 }
 

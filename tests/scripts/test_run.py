@@ -111,7 +111,7 @@ def test_a_failed_installation_is_reported_and_tried_again(checkout: Checkout) -
 @pytest.mark.parametrize(
     ("configured", "given", "named"),
     [
-        (None, None, "(pip's default)"),
+        (None, None, "(the default of pip)"),
         ("http://mirror.example/simple", None, "http://mirror.example/simple"),
         (
             "http://mirror.example/simple",
