@@ -136,6 +136,46 @@ class TopicsLayout:
         return name.decode(), ZERO_UUID, behind
 
 
+class OnlyEntry:
+    """Requests that name one partition, the same as the last one that was remembered.
+
+    `behind`: what follows the topics.
+    """
+
+    __slots__ = ("_behind", "_entry", "_head", "_name", "_topic_id")
+
+    def __init__(self, version: int, behind: bytes) -> None:
+        self._entry = EntryLayout(version)
+        self._behind = b"\0" + behind if version >= FIRST_FLEXIBLE else behind
+        self._head = b""
+        self._name: str | None = None
+        self._topic_id = ZERO_UUID
+
+    def remember(
+        self, frame: bytes | bytearray, start: int, end: int, named: NamedPartition
+    ) -> None:
+        """Remember the only partition of a request that ends at `end`; its topics begin at
+        `start`.
+        """
+        self._head = bytes(frame[start : end - len(self._behind) - self._entry.size])
+        self._name, self._topic_id, _ = named
+
+    def read(self, frame: bytes | bytearray, start: int, end: int) -> NamedPartition | None:
+        """Return the only partition, from the topic count on; None if it is not so."""
+        head, behind, layout = self._head, self._behind, self._entry
+        at = start + len(head)
+        after = at + layout.size
+        if (
+            not head
+            or after + len(behind) != end
+            or not frame.startswith(head, start)
+            or not frame.startswith(behind, after)
+        ):
+            return None
+        entry = layout.read(frame, at)
+        return None if entry is None else (self._name, self._topic_id, entry)
+
+
 @cache
 def topics_layout(version: int) -> TopicsLayout:
     """Return the layout of a version."""

@@ -5,8 +5,8 @@
 What is the same: client id, the limits of the whole request, isolation; and behind the topics:
 nothing forgotten, no rack, who the follower is. The rules are those of the general path: the
 session takes in what the request names, and `Fetching` reads, waits and responds. Decoding
-is saved, and encoding where no partition or one has little to tell. A request that the session
-refuses is the general path's.
+is saved, and encoding where no partition or one has little to tell; a consumer's is read straight
+into the response (`session_read.py`). A request that the session refuses is the general path's.
 """
 
 from __future__ import annotations
@@ -18,17 +18,30 @@ from struct import Struct
 from typing import TYPE_CHECKING
 
 from pykbroker.broker.prepared import MISSED, SERVED, Answer, PreparedRequest
-from pykbroker.broker.prepared.fetch_entries import FIRST_BY_ID, topics_layout
+from pykbroker.broker.prepared.fetch_entries import (
+    FIRST_BY_ID,
+    NamedPartition,
+    OnlyEntry,
+    topics_layout,
+)
 from pykbroker.broker.prepared.records_template import RecordsTemplate
+from pykbroker.broker.prepared.session_read import read_little
 from pykbroker.broker.requests.fetch_sessions import topic_response
 from pykbroker.broker.requests.fetching import MANY, Fetching, fetch_params
 from pykbroker.broker.requests.session_shard import NO_SESSION
 from pykbroker.deferred import Deferred
 from pykbroker.network.request import Request
-from pykbroker.protocol.messages.fetch_response import FetchResponse, NodeEndpoint, PartitionData
+from pykbroker.protocol.messages.fetch_response import (
+    AbortedTransaction,
+    FetchResponse,
+    NodeEndpoint,
+    PartitionData,
+)
+from pykbroker.replication.partition import LOG_END, READ_COMMITTED
 
 if TYPE_CHECKING:
     from pykbroker.broker.requests.fetch_sessions import FetchContext, Told
+    from pykbroker.broker.requests.session_shard import FetchSession
     from pykbroker.broker.services import BrokerServices
     from pykbroker.network.request import PreparedConnection
     from pykbroker.protocol.messages.fetch_request import FetchRequest
@@ -44,6 +57,8 @@ SESSION_BYTES = 8
 
 TemplateKey = tuple[tuple[str | bytes, int], bool]
 """A partition, and whether there is no list of aborted transactions."""
+NoAborted = list[AbortedTransaction] | None
+"""No aborted transactions: an empty list, or none if they are not asked for."""
 
 _unpack_session = Struct(">ii").unpack_from
 
@@ -77,11 +92,14 @@ class PreparedSessionFetch(PreparedRequest):
     """Serves the Fetch requests of one session."""
 
     __slots__ = (
+        "_aborted",
         "_answer",
         "_by_id",
         "_header",
+        "_is_consumers",
         "_max_bytes",
         "_message",
+        "_only",
         "_params",
         "_prefix",
         "_session_at",
@@ -110,6 +128,7 @@ class PreparedSessionFetch(PreparedRequest):
         self.version = version = request.api_version
         self._by_id = version >= FIRST_BY_ID
         self._topics = topics_layout(version)
+        self._only = OnlyEntry(version, suffix)
         self._prefix = prefix
         self._session_at = PREFIX_AT + len(prefix)
         self._suffix = suffix
@@ -117,6 +136,8 @@ class PreparedSessionFetch(PreparedRequest):
         self._templates: dict[TemplateKey | None, RecordsTemplate] = {}
         self._max_bytes = services.config.fetch_max_bytes
         self._params = fetch_params(services, self._message, version)
+        self._is_consumers = self._params.isolation != LOG_END
+        self._aborted: NoAborted = [] if self._params.isolation == READ_COMMITTED else None
 
     def serve(
         self,
@@ -129,16 +150,14 @@ class PreparedSessionFetch(PreparedRequest):
         at = start + self._session_at
         if at + SESSION_BYTES > end or not frame.startswith(self._prefix, start + PREFIX_AT):
             return MISSED
-        suffix = self._suffix
-        read = self._topics.read(frame, at + SESSION_BYTES, end)
-        if read is None or read[1] + len(suffix) != end or not frame.startswith(suffix, read[1]):
+        named = self._named(frame, at + SESSION_BYTES, end)
+        if named is None:
             return MISSED
         services = self.services
         sessions = services.fetch_sessions
         session_id, epoch = _unpack_session(frame, at)
         session = sessions.find(session_id, epoch, self._by_id)
         params = self._current_params()
-        named = read[0]
         if (
             isinstance(session, int)
             or (session.followed is None) != (params.replica_id < 0)
@@ -149,6 +168,8 @@ class PreparedSessionFetch(PreparedRequest):
         for topic, topic_id, entry in named:
             session.ask(topic, topic_id, entry)
         now_ms = services.now_ms()
+        if self._is_consumers and self._serve_little(connection, session, now_ms, correlation_id):
+            return SERVED
         context = sessions.proceed(session, now_ms)
         request = (frame, start, end, correlation_id)
         fetching = PreparedFetching(self, connection, params, context, now_ms, correlation_id)
@@ -158,6 +179,43 @@ class PreparedSessionFetch(PreparedRequest):
         else:
             self._finish(connection, request, outcome)
         return SERVED
+
+    def _named(
+        self, frame: bytes | bytearray, start: int, end: int
+    ) -> Sequence[NamedPartition] | None:
+        """Return the partitions that the request names; None if it is not as expected."""
+        suffix = self._suffix
+        only = self._only.read(frame, start, end)
+        if only is not None:
+            return (only,)
+        read = self._topics.read(frame, start, end)
+        if read is None or read[1] + len(suffix) != end or not frame.startswith(suffix, read[1]):
+            return None
+        if len(read[0]) == 1:
+            self._only.remember(frame, start, end, read[0][0])
+        return read[0]
+
+    def _serve_little(
+        self,
+        connection: PreparedConnection,
+        session: FetchSession,
+        now_ms: int,
+        correlation_id: int,
+    ) -> bool:
+        """Answer with the records of the only partition that has changed, if they are few."""
+        found = read_little(session, self._params)
+        if found is None:
+            return False
+        asked, numbers, records = found
+        template = self._template(session.id, asked, self._aborted)
+        if template is None:
+            return False
+        services = self.services
+        services.fetch_sessions.advance(session, now_ms)
+        session.told_records(asked, numbers[0], numbers[2])
+        services.counters.bytes_out += len(records)
+        connection.reply(template.frame(correlation_id, numbers, (records,)))
+        return True
 
     def _finish(
         self,
@@ -191,30 +249,28 @@ class PreparedSessionFetch(PreparedRequest):
             or not isinstance(records, bytes | bytearray)
         ):
             return None
-        template = self._template(session_id, asked, entry)
+        template = self._template(session_id, asked, entry.aborted_transactions)
         if template is None:
             return None
         numbers = (entry.high_watermark, entry.last_stable_offset, entry.log_start_offset)
         return template.frame(correlation_id, numbers, (records,))
 
     def _template(
-        self, session_id: int, asked: FetchPartition | None, entry: PartitionData | None
+        self, session_id: int, asked: FetchPartition | None, aborted: NoAborted
     ) -> RecordsTemplate | None:
         """Return the template of a response with this partition; None if there are too many."""
         if session_id != self._session_id:
             self._session_id = session_id
             self._templates.clear()
-        key = None
-        if asked is not None and entry is not None:
-            key = asked.key, entry.aborted_transactions is None
+        key = None if asked is None else (asked.key, aborted is None)
         template = self._templates.get(key)
         if template is None and len(self._templates) < MOST_TEMPLATES:
             template = self._templates[key] = RecordsTemplate(
                 self._header[0],
                 self.version,
                 3,
-                0 if entry is None else 1,
-                partial(_sample, session_id, asked, entry),
+                0 if asked is None else 1,
+                partial(_sample, session_id, asked, aborted),
             )
         return template
 
@@ -247,19 +303,19 @@ class PreparedSessionFetch(PreparedRequest):
 def _sample(
     session_id: int,
     asked: FetchPartition | None,
-    told: PartitionData | None,
+    aborted: NoAborted,
     numbers: Sequence[int],
     records: Sequence[bytes],
 ) -> FetchResponse:
     """Return the response with these numbers and records of the partition."""
     topics = []
-    if asked is not None and told is not None:
+    if asked is not None:
         part = PartitionData(
             partition_index=asked.index,
             high_watermark=numbers[0],
             last_stable_offset=numbers[1],
             log_start_offset=numbers[2],
-            aborted_transactions=told.aborted_transactions,
+            aborted_transactions=aborted,
             records=records[0],
         )
         topics = [topic_response(asked, [part])]

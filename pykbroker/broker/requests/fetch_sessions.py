@@ -297,12 +297,16 @@ class FetchSessions:
         """Return the context of a request that continues `session`, which has partitions and has
         taken in what the request changes.
         """
+        self.advance(session, now_ms)
+        wanted = [] if session.followed is not None else list(session.partitions.values())
+        return FetchContext(wanted, session=session, breathe=breathe)
+
+    def advance(self, session: FetchSession, now_ms: int) -> None:
+        """A request that continues `session` is served: the next one has the next epoch."""
         shard = self._shard_of(session.id)
         assert shard is not None
         shard.touch(session, now_ms)
         session.epoch = next_epoch(session.epoch)
-        wanted = [] if session.followed is not None else list(session.partitions.values())
-        return FetchContext(wanted, session=session, breathe=breathe)
 
     def make(self, answers: Iterable[Answer], by_id: bool, privileged: bool, now_ms: int) -> int:
         """A session of what a full fetch asked and was told; its id, 0 without room."""

@@ -101,6 +101,17 @@ class FetchSession:
         if self.followed is not None:
             self.followed.ask(known)
 
+    def told_records(
+        self, asked: FetchPartition, high_watermark: int, log_start_offset: int
+    ) -> None:
+        """A response has records of a partition: it goes to the end of the reading order."""
+        asked.sent_high_watermark = high_watermark
+        asked.sent_log_start_offset = log_start_offset
+        partitions = self.partitions
+        if len(partitions) > 1:
+            del partitions[asked.key]
+            partitions[asked.key] = asked
+
     def serve_consumer(self) -> None:
         """A consumer uses a follower's session: it is not read as a follower's any more."""
         followed, self.followed = self.followed, None

@@ -10,6 +10,7 @@ from pykbroker.broker.prepared.fetch_entries import (
     FIRST_BY_ID,
     MOST_NAMED,
     NamedPartition,
+    OnlyEntry,
     topics_layout,
 )
 from pykbroker.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
@@ -130,3 +131,33 @@ def test_a_null_name_and_a_null_list_are_left_to_the_general_decoder(version: in
         broken = bytearray(frame)
         broken[at : at + length] = b"\xff" * length if version < 12 else b"\0"
         assert topics_layout(version).read(broken, position, end) is None
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_request_with_the_same_only_partition_is_recognised(version: int) -> None:
+    dice = random.Random(version)
+
+    def asked(index: int, count: int = 1) -> tuple[bytes, int]:
+        parts = [partition(version, dice) for _ in range(count)]
+        parts[0].partition = index
+        topic = FetchTopic(topic="one", topic_id=TOPIC_ID, partitions=parts)
+        frame, start, _ = encoded([topic], version)
+        return b"before" + frame, start + len(b"before")
+
+    first, start = asked(3)
+    named = generally(first[6:], version)[0]
+    empty, _, end = encoded([], version)
+    only = OnlyEntry(version, empty[end:])
+    assert only.read(first, start, len(first)) is None
+    only.remember(first + b"after", start, len(first), named)
+    for index in (3, 0, 8):
+        frame, start = asked(index)
+        found = only.read(frame + b"after", start, len(frame))
+        assert found == generally(frame[6:], version)[0]
+    frame, start = asked(3)
+    assert only.read(frame, start, len(frame) - 1) is None
+    assert only.read(frame + b"\0", start, len(frame) + 1) is None
+    two, start = asked(3, 2)
+    assert only.read(two, start, len(two)) is None
+    other = first.replace(b"one", b"two").replace(TOPIC_ID, TOPIC_ID[::-1])
+    assert only.read(other, start, len(other)) is None

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pykbroker.broker.prepared import session_fetch
+from pykbroker.broker.prepared import session_fetch, session_read
 from pykbroker.broker.requests import fetching
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.messages.fetch_request import (
@@ -177,6 +177,7 @@ def test_very_many_partitions_are_read_in_slices(monkeypatch: pytest.MonkeyPatch
     node = SessionNode(max_wait_ms=0)
     monkeypatch.setattr(fetching, "MANY", 2)
     monkeypatch.setattr(session_fetch, "MANY", 2)
+    monkeypatch.setattr(session_read, "MOST_PARTITIONS", 2)
     node.append(1)
     assert node.ask_for() is None
     long_requests: Any = node.worker._long
@@ -198,6 +199,36 @@ def test_more_partitions_than_are_remembered_are_answered_alike(
         assert reply[0] in expected
         assert sizes(node.ask_for((index, reply[0][1]))) == []
     assert node.general == 1
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("isolation_level", [0, 1])
+def test_records_of_one_partition_are_read_straight_into_the_response(
+    version: int, isolation_level: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = SessionNode(version, max_wait_ms=0, isolation_level=isolation_level)
+    node.append(1)
+    monkeypatch.setattr(session_fetch, "PreparedFetching", None)
+    assert sizes(node.ask_for()) == [(1, 2, BATCH)]
+    assert sizes(node.ask_for()) == [(1, 2, BATCH)]
+    node.append(1)
+    assert sizes(node.ask_for((1, 2))) == [(1, 3, BATCH)]
+    found = node.broker.fetch_sessions.find(node.session_id, node.epoch, version >= 13)
+    assert not isinstance(found, int)
+    assert [asked.index for asked in found.partitions.values()] == [0, 2, 1]
+    monkeypatch.undo()
+    assert sizes(node.ask_for((1, 3))) == []
+    assert node.general == 1
+
+
+def test_what_is_too_little_or_of_two_partitions_is_read_as_always() -> None:
+    node = SessionNode(max_wait_ms=0, min_bytes=BATCH + 1)
+    node.append(1)
+    assert sizes(node.ask_for()) == [(1, 2, BATCH)]
+    node.append(0)
+    assert sizes(node.ask_for((1, 2), min_bytes=1)) == [(0, 2, BATCH)]
+    node.append(2)
+    assert sizes(node.ask_for()) == [(2, 2, BATCH), (0, 2, BATCH)]
 
 
 def test_another_session_on_the_connection_is_served_too() -> None:
