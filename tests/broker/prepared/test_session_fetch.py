@@ -144,8 +144,8 @@ def test_forgotten_partitions_are_the_general_paths() -> None:
 def test_errors_of_partitions_are_told() -> None:
     node = SessionNode(max_wait_ms=0)
     unknown = FetchTopic(topic_id=topic_id_of(77), partitions=[])
-    topics = [*_topics((1, 50)), unknown]
-    unknown.partitions = _topics((0, 0))[0].partitions
+    topics = [*topics_of((1, 50)), unknown]
+    unknown.partitions = topics_of((0, 0))[0].partitions
     reply = node.ask_for((1, 50), topics=topics)
     assert reply is not None
     codes = [p.error_code for topic in reply.responses for p in topic.partitions]
@@ -153,7 +153,7 @@ def test_errors_of_partitions_are_told() -> None:
     assert node.general == 1
 
 
-def _topics(*asked: tuple[int, int]) -> list[FetchTopic]:
+def topics_of(*asked: tuple[int, int]) -> list[FetchTopic]:
     parts = [
         FetchPartition(partition=index, fetch_offset=offset, partition_max_bytes=1 << 20)
         for index, offset in asked
@@ -199,36 +199,6 @@ def test_more_partitions_than_are_remembered_are_answered_alike(
         assert reply[0] in expected
         assert sizes(node.ask_for((index, reply[0][1]))) == []
     assert node.general == 1
-
-
-@pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize("isolation_level", [0, 1])
-def test_records_of_one_partition_are_read_straight_into_the_response(
-    version: int, isolation_level: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    node = SessionNode(version, max_wait_ms=0, isolation_level=isolation_level)
-    node.append(1)
-    monkeypatch.setattr(session_fetch, "PreparedFetching", None)
-    assert sizes(node.ask_for()) == [(1, 2, BATCH)]
-    assert sizes(node.ask_for()) == [(1, 2, BATCH)]
-    node.append(1)
-    assert sizes(node.ask_for((1, 2))) == [(1, 3, BATCH)]
-    found = node.broker.fetch_sessions.find(node.session_id, node.epoch, version >= 13)
-    assert not isinstance(found, int)
-    assert [asked.index for asked in found.partitions.values()] == [0, 2, 1]
-    monkeypatch.undo()
-    assert sizes(node.ask_for((1, 3))) == []
-    assert node.general == 1
-
-
-def test_what_is_too_little_or_of_two_partitions_is_read_as_always() -> None:
-    node = SessionNode(max_wait_ms=0, min_bytes=BATCH + 1)
-    node.append(1)
-    assert sizes(node.ask_for()) == [(1, 2, BATCH)]
-    node.append(0)
-    assert sizes(node.ask_for((1, 2), min_bytes=1)) == [(0, 2, BATCH)]
-    node.append(2)
-    assert sizes(node.ask_for()) == [(2, 2, BATCH), (0, 2, BATCH)]
 
 
 def test_another_session_on_the_connection_is_served_too() -> None:
