@@ -45,17 +45,30 @@ make_venv() {
 # pip_setting PIP NAME: what pip's configuration says of it; fails if nothing does.
 pip_setting() { "$1" config get "global.$2" 2>/dev/null; }
 
-# check_index PIP: says at once that pip does not reach its package index; pip first tries for long.
+# failure_of_pip: the reason in what `pip index -vv` printed, in as few words as there are: what
+# the certificate lacks, what the system reports, or else all that pip says of the page.
+failure_of_pip() {
+    sed -n -e '/^ *Could not fetch URL /!d' \
+        -e 's/.*\(certificate verify failed: .*\) (_ssl\.c.*/\1/p;t' \
+        -e "s/.*\[Errno [-0-9]*\] \([^])\"']*\).*/\1/p;t" \
+        -e "s/.*(Caused by [^'\"]*['\"]\(.*\)['\"].*/\1/p;t" \
+        -e 's/^ *Could not fetch URL [^ ]*: \(.*\) - skipping$/\1/p' | head -n 1
+}
+
+# check_index PIP: says at once that pip does not reach its package index, and why; pip first tries
+# for long, and then reports only that it has found nothing.
 check_index() {
     if [ -n "${PIP_NO_INDEX:-$(pip_setting "$1" no-index)}" ]; then return; fi
-    if "$1" index versions --disable-pip-version-check --retries 0 --timeout 5 setuptools \
-        >/dev/null 2>&1; then
+    if printed=$("$1" index versions -vv --disable-pip-version-check --retries 0 --timeout 5 \
+        setuptools 2>&1); then
         return
     fi
+    reason=$(echo "$printed" | failure_of_pip)
     index=${PIP_INDEX_URL:-$(pip_setting "$1" index-url)} || index=""
     # Without user and password, if it has any.
     index=$(echo "${index:-(the default of pip)}" | sed 's|//[^/@]*@|//|')
-    say "pip has not reached its package index $index at the first attempt; it now tries for longer"
+    say "pip has not reached its package index $index at the first attempt${reason:+: $reason};" \
+        "it now tries for longer"
 }
 
 # install_checkout VENV EXTRAS: this checkout, editable, with its dependencies. A stamp in VENV holds

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
+import socket
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +17,7 @@ PIP = """#!/bin/sh
 checkout="$(dirname "$0")/../.."
 if [ "$1" = config ]; then cat "$checkout/${3#global.}"; exit; fi
 echo "pip $*" >>"$checkout/calls"
+if [ "$1" = index ]; then cat "$checkout/index-failure" >&2; fi
 exit "$(cat "$checkout/pip-exit-code")"
 """
 PYKBROKER = """#!/bin/sh
@@ -34,6 +38,7 @@ class Checkout:
         self.add_command("pip", PIP)
         self.add_command("pykbroker", PYKBROKER)
         self.set_pip_exit_code(0)
+        self.set_index_failure("")
 
     def add_command(self, name: str, text: str) -> None:
         file = self.root / ".venv" / "bin" / name
@@ -42,6 +47,10 @@ class Checkout:
 
     def set_pip_exit_code(self, code: int) -> None:
         (self.root / "pip-exit-code").write_text(f"{code}\n")
+
+    def set_index_failure(self, text: str) -> None:
+        """What pip prints when it has asked its index."""
+        (self.root / "index-failure").write_text(text)
 
     def run(
         self, *arguments: str, path: str | None = None, index: str | None = None
@@ -112,11 +121,11 @@ def test_a_failed_installation_is_reported_and_tried_again(checkout: Checkout) -
     ("configured", "given", "named"),
     [
         (None, None, "(the default of pip)"),
-        ("http://mirror.example/simple", None, "http://mirror.example/simple"),
+        ("http://mirror.test/simple", None, "http://mirror.test/simple"),
         (
-            "http://mirror.example/simple",
-            "https://me:secret@other.example:8443/simple/",
-            "https://other.example:8443/simple/",
+            "http://mirror.test/simple",
+            "https://me:secret@other.test:8443/simple/",
+            "https://other.test:8443/simple/",
         ),
     ],
 )
@@ -134,6 +143,89 @@ def test_a_package_index_that_is_not_reached_is_named_before_pip_tries_for_long(
     )
     assert "secret" not in done.stderr
     assert [call.split()[1] for call in checkout.calls()] == ["index", "install"]
+
+
+NO_PAGE = "Could not fetch URL https://me:****@mirror.test/simple/setuptools/: "
+NO_CONNECTION = (
+    "HTTPSConnectionPool(host='mirror.test', port=443): Max retries exceeded with url: "
+    "/simple/setuptools/ (Caused by "
+)
+
+
+@pytest.mark.parametrize(
+    ("printed", "reason"),
+    [
+        (
+            "There was a problem confirming the ssl certificate: "
+            + NO_CONNECTION
+            + "SSLError(SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED] "
+            "certificate verify failed: self-signed certificate (_ssl.c:1006)')))",
+            "certificate verify failed: self-signed certificate",
+        ),
+        (
+            "There was a problem confirming the ssl certificate: "
+            + NO_CONNECTION
+            + "SSLError(CertificateError(\"hostname 'mirror.test' doesn't match 'a.test'\")))",
+            "hostname 'mirror.test' doesn't match 'a.test'",
+        ),
+        (
+            "connection error: "
+            + NO_CONNECTION
+            + "NewConnectionError('<HTTPSConnection object at 0x7f>: Failed to establish a new "
+            "connection: [Errno 113] No route to host'))",
+            "No route to host",
+        ),
+        (
+            "connection error: "
+            + NO_CONNECTION
+            + 'NameResolutionError("<HTTPSConnection object at 0x7f>: Failed to resolve '
+            "'mirror.test' ([Errno -2] Name or service not known)\"))",
+            "Name or service not known",
+        ),
+        (
+            "connection error: "
+            + NO_CONNECTION
+            + "ConnectTimeoutError(<HTTPSConnection object at 0x7f>, 'Connection to "
+            "mirror.test timed out. (connect timeout=5.0)'))",
+            "Connection to mirror.test timed out. (connect timeout=5.0)",
+        ),
+        (
+            "404 Client Error: Not Found for url: https://mirror.test/simple/setuptools/",
+            "404 Client Error: Not Found for url: https://mirror.test/simple/setuptools/",
+        ),
+    ],
+)
+def test_the_reason_why_a_package_index_is_not_reached_is_shown(
+    checkout: Checkout, printed: str, reason: str
+) -> None:
+    checkout.set_pip_exit_code(1)
+    checkout.set_index_failure(
+        "1 location(s) to search for versions of setuptools:\n"
+        f"{NO_PAGE}{printed} - skipping\n"
+        "ERROR: No matching distribution found for setuptools\n"
+    )
+    done = checkout.run(index="https://me:secret@mirror.test/simple")
+    assert done.stderr.splitlines()[1] == (
+        "run.sh: pip has not reached its package index https://mirror.test/simple at the "
+        f"first attempt: {reason}; it now tries for longer"
+    )
+
+
+def test_the_reason_is_found_in_what_pip_itself_prints(checkout: Checkout) -> None:
+    pip = shlex.join([sys.executable, "-m", "pip"])
+    checkout.add_command(
+        "pip",
+        "#!/bin/sh\nexport NO_PROXY=127.0.0.1 no_proxy=127.0.0.1\n"
+        f'if [ "$1" = index ]; then exec {pip} "$@"; fi\nexit 1\n',
+    )
+    with socket.socket() as never_listening:
+        never_listening.bind(("127.0.0.1", 0))
+        index = f"http://127.0.0.1:{never_listening.getsockname()[1]}/simple"
+        done = checkout.run(index=index)
+    assert done.stderr.splitlines()[1] == (
+        f"run.sh: pip has not reached its package index {index} at the first attempt: "
+        "Connection refused; it now tries for longer"
+    )
 
 
 def test_no_index_is_asked_for_when_pip_is_not_to_use_one(checkout: Checkout) -> None:
