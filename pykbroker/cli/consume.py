@@ -159,7 +159,9 @@ def _partitions(consumer: Any, options: argparse.Namespace) -> list[Any]:
 
     numbers = consumer.partitions_for_topic(options.topic)
     if not numbers:
-        raise CommandError(f"Topic {options.topic} does not exist; pykbroker topics --list")
+        raise CommandError(
+            f"Topic {options.topic} does not exist; pykbroker topics --list shows all"
+        )
     if options.partition is not None:
         wanted = {int(each) for each in options.partition.split(",")}
         if missing := wanted - numbers:

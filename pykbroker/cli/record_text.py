@@ -33,9 +33,22 @@ def parse_text(text: str, form: str) -> bytes:
                 return base64.b64decode(text, validate=True)
             case "json":
                 json.loads(text)
-    except (ValueError, binascii.Error) as error:
-        raise CommandError(f"not {form}: {error}: {_short(text)}") from None
+    except ValueError as error:
+        raise CommandError(_malformed(form, text, error)) from None
     return text.encode("utf-8", "surrogateescape")
+
+
+def _malformed(form: str, text: str, error: ValueError) -> str:
+    """Return the message for a text that is not of that form: why not, if `error` tells, and what
+    it is.
+    """
+    match error:
+        case json.JSONDecodeError():
+            return f"not JSON ({error.msg}, character {error.pos + 1}): {_short(text)}"
+        case binascii.Error():
+            return f"not {form} ({error}): {_short(text)}"
+        case _:
+            return f"not {form}: {_short(text)}"
 
 
 def show_bytes(content: bytes | None, form: str, *, escaped: bool) -> bytes:
@@ -118,7 +131,7 @@ def parse_json_line(line: str, topic: str) -> OutgoingRecord:
     try:
         node = json.loads(line)
     except ValueError as error:
-        raise CommandError(f"not JSON: {error}: {_short(line)}") from None
+        raise CommandError(_malformed("json", line, error)) from None
     if not isinstance(node, dict):
         raise CommandError(f"not a JSON object: {_short(line)}")
     unknown = [name for name in node if name not in _FIELDS]

@@ -107,7 +107,9 @@ def test_wrong_usage(ask: Run, topic: str, arguments: tuple[str, ...], why: str)
 
 def test_a_topic_that_does_not_exist(ask: Run) -> None:
     outcome = ask("consume", "cli-none")
-    assert outcome == Outcome(1, "", "Topic cli-none does not exist; pykbroker topics --list\n")
+    assert outcome == Outcome(
+        1, "", "Topic cli-none does not exist; pykbroker topics --list shows all\n"
+    )
     assert ask("topics", "--describe", "--topic", "cli-none").code == 1, "it was created"
 
 

@@ -66,7 +66,7 @@ def test_a_copy(ask: Run, filled: str, topic: str, type_in: Type) -> None:
         (("--key-separator", ""), "--key-separator '' is no text to look for"),
         (("--key-separator", "\\"), "--key-separator '\\\\' is no text to look for"),
         (("--header", "h"), "--header h: expected NAME=VALUE"),
-        (("--value", "{", "--value-format", "json"), "not json: "),
+        (("--value", "{", "--value-format", "json"), "not JSON (Expecting property name"),
         (("--acks", "2"), "pykbroker produce: argument --acks: invalid choice"),
         (("--command-property", "nonsense"), "Invalid command line properties"),
     ],
