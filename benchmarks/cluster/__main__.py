@@ -1,6 +1,6 @@
 """Clusters of three: pykbroker beside Apache Kafka 4.4.
 
-    python -m benchmarks.cluster [--quick] [--rounds N] [--scale X] [--cold]
+    python -m benchmarks.cluster [--quick] [--rounds N] [--scale X] [--cold] [--awake]
                                  [--rows TEXT ...] [--json FILE]
 
 Works as benchmarks.compare does: the clusters take turns, A B A B ..., and each measurement is a

@@ -1,7 +1,7 @@
 """pykbroker beside Apache Kafka 4.4, driven by the same clients.
 
-    python -m benchmarks.compare [--quick] [--rounds N] [--scale X] [--cold] [--rows TEXT ...]
-                                 [--json FILE]
+    python -m benchmarks.compare [--quick] [--rounds N] [--scale X] [--cold] [--awake]
+                                 [--rows TEXT ...] [--json FILE]
 
 Starts Apache Kafka 4.4 (its jars come from Maven) and pykbroker on this machine, drives them in
 turn with the same stock clients, A B A B ..., and prints a row for each measurement: the medians,

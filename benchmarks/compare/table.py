@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from benchmarks.command_line import amount, count, parser_for
+from benchmarks.compare.awake import processors_awake
 from benchmarks.compare.measure import Outcome, Row, measure
 from benchmarks.compare.servers import Servers, both_servers
 
@@ -24,7 +25,8 @@ def compare(
     arguments = _arguments(module, documentation or "", rows, words)
     print(f"{'':<44} {'pykbroker':>12} {'Apache 4.4':>12} {'':<8} {'ratio':>6} (min-max) goal")
     outcomes = []
-    with start() as servers:
+    awake = processors_awake() if arguments.awake else nullcontext()
+    with start() as servers, awake:
         for row in arguments.rows:
             outcome = measure(
                 row, servers, arguments.rounds, arguments.scale, is_warm=not arguments.cold
@@ -46,6 +48,9 @@ def _arguments(
     )
     parser.add_argument("--scale", type=amount, help="fraction of the work (default 1, quick 0.1)")
     parser.add_argument("--cold", action="store_true", help="do not warm up before a row")
+    parser.add_argument(
+        "--awake", action="store_true", help="keep the processors from sleeping when idle"
+    )
     parser.add_argument(
         "--rows", nargs="+", help="run only the rows whose names contain one of these texts"
     )

@@ -1,6 +1,6 @@
 """Transactions of pykbroker beside Apache Kafka 4.4.
 
-    python -m benchmarks.transactions [--quick] [--rounds N] [--scale X] [--cold]
+    python -m benchmarks.transactions [--quick] [--rounds N] [--scale X] [--cold] [--awake]
                                       [--rows TEXT ...] [--json FILE]
 
 Works as benchmarks.compare does: the servers take turns, A B A B ..., and each measurement is a

@@ -24,7 +24,7 @@ def test_every_load_has_both_figures(tmp_path: Path) -> None:
     loads = {row.load.func if isinstance(row.load, partial) else row.load for row in ROWS}
     assert len(loads) == len(rows) == len(CHOSEN)
     file = tmp_path / "figures.json"
-    effort = ("--scale", "0.01", "--rounds", "1", "--cold")
+    effort = ("--scale", "0.01", "--rounds", "1", "--cold", "--awake")
     _head, *lines = run("transactions", *effort, "--json", str(file), "--rows", *CHOSEN)
     assert len(lines) == len(rows)
     for line, row in zip(lines, rows, strict=True):
