@@ -6,7 +6,7 @@ Out:   a future log that is filled from the current one and replaces it once it 
 Invariants: the current log serves until the very step in which the complete and synced copy
        replaces it; a move survives a restart; requesting another target, or the current directory,
        ends a move.
-Source: Kafka's ReplicaAlterLogDirsThread.java, ReplicaManager.alterReplicaLogDirs.
+Source: Kafka's ReplicaAlterLogDirsThread.scala, ReplicaManager.alterReplicaLogDirs.
 """
 
 from __future__ import annotations
@@ -134,9 +134,9 @@ class LogMover:
             future = self._manager.future(topic_partition)
             if source is None or future is None:  # deleted, or a directory failed
                 return
-            if truncations is not None and source.truncations != truncations:
-                future.truncate_fully_and_start_at(source.log_start_offset, self._now_ms())
-            truncations = source.truncations
+            if source.truncations != truncations:
+                truncations = source.truncations
+                cut_what_differs(source, future, self._now_ms())
             align(source, future, self._now_ms())
             if future.log_end_offset == source.log_end_offset and not source.has_pending:
                 if is_synced:
@@ -186,6 +186,25 @@ class LogMover:
         old = source.log_directory
         log = self._manager.promote_future(topic_partition)
         _log.info("%s moved from %s to %s", topic_partition, old, log.log_directory)
+
+
+def cut_what_differs(source: PartitionLog, future: PartitionLog, now_ms: int) -> None:
+    """Cut from the copy what the current log, truncated since, holds no more or has replaced.
+
+    Another run of this node may have made the copy, so the logs are compared by their leader epochs
+    (KIP-101), one of the copy after the other. Without epochs the copy begins anew.
+    """
+    if future.leader_epochs.latest_epoch is None:
+        if future.log_end_offset > source.log_start_offset:
+            future.truncate_fully_and_start_at(source.log_start_offset, now_ms)
+        return
+    while (latest := future.leader_epochs.latest_epoch) is not None:
+        epoch, end_offset = source.end_offset_for_epoch(latest)
+        if epoch != latest:
+            end_offset = future.leader_epochs.epochs.entries[-1][1]
+        elif end_offset >= future.log_end_offset:
+            return
+        future.truncate_to(end_offset, now_ms)
 
 
 def align(source: PartitionLog, future: PartitionLog, now_ms: int) -> None:

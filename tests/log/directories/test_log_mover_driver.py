@@ -18,7 +18,7 @@ from pykbroker.testing.world.memory_files import MemoryFiles
 from pykbroker.types import TopicPartition
 from tests.harness.environments import environment_at, run
 from tests.log.directories.test_log_manager import ORDERS, TOPIC_ID, loaded
-from tests.log.log_makers import NOW_MS, append, batch_of
+from tests.log.log_makers import NOW_MS, append, batch_of, values_of
 
 
 class Moving:
@@ -252,6 +252,65 @@ def test_truncation_of_the_log_while_it_is_copied(monkeypatch: pytest.MonkeyPatc
     assert new is not None
     assert offsets(new) == [0, 1, 2, 3, 4, 5]
     assert new.leader_epochs.latest_epoch == 7
+
+
+def test_truncation_of_the_log_before_a_move_is_resumed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its node may stop between the truncation and the next look at the copy."""
+    monkeypatch.setattr(log_mover_driver, "CHUNK_BYTES", 100)
+    moving = Moving()
+    log = moving.fill()
+
+    async def begin(mover: LogMover) -> None:
+        mover.move(ORDERS[0], "/b")
+        future = moving.manager.future(ORDERS[0])
+        assert future is not None
+        while future.log_end_offset < 18:
+            await mover._scheduler.sleep(0)
+
+    moving.run(begin)
+    log.truncate_to(10)
+    for number in range(15):
+        append(log, b"other %d" % number, epoch=7)
+    moving.manager.shutdown(NOW_MS)
+    again = Moving(moving.files)
+
+    async def resume(mover: LogMover) -> None:
+        mover.resume()
+        await finished(mover)
+
+    again.run(resume)
+    new = again.manager.get(ORDERS[0])
+    assert new is not None
+    assert new.log_directory == "/b"
+    expected = [b"%d" % number for number in range(10)]
+    assert values_of(new) == expected + [b"other %d" % number for number in range(15)]
+    assert new.leader_epochs.epochs.entries == [(0, 0), (1, 8), (7, 10)]
+
+
+def test_a_copy_that_shares_no_epoch_with_the_log_begins_anew(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(log_mover_driver, "CHUNK_BYTES", 100)
+    moving = Moving()
+    log = moving.fill()
+
+    async def story(mover: LogMover) -> None:
+        mover.move(ORDERS[0], "/b")
+        future = moving.manager.future(ORDERS[0])
+        assert future is not None
+        while future.log_end_offset < 18:
+            await mover._scheduler.sleep(0)
+        log.truncate_fully_and_start_at(15)
+        for number in range(10):
+            append(log, b"other %d" % number, epoch=9)
+        await finished(mover)
+
+    moving.run(story)
+    new = moving.manager.get(ORDERS[0])
+    assert new is not None
+    assert (new.log_start_offset, new.log_end_offset) == (15, 25)
+    assert values_of(new, 15) == [b"other %d" % number for number in range(10)]
+    assert new.leader_epochs.epochs.entries == [(9, 15)]
 
 
 def test_a_deleted_partition_is_not_moved_on() -> None:
