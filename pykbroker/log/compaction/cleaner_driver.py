@@ -211,6 +211,7 @@ class CleanerDriver:
         config = self._manager.config
         cleaners = max(config.log_cleaner_threads, 1)  # the cleaners share memory and throughput
         mark = self._high_watermarks().get(log.topic_partition, 0)
+        truncations = log.truncations
         job, segments = make_job(
             chosen,
             mark,
@@ -234,7 +235,8 @@ class CleanerDriver:
                 self._discard(job)
                 return None
             if "group" in message:
-                if not self._swap(log, job, by_base, message["group"]):
+                is_intact = log.truncations == truncations
+                if not (is_intact and self._swap(log, job, by_base, message["group"])):
                     worker.end_process()
                     self._discard(job)
                     return None
@@ -255,10 +257,7 @@ class CleanerDriver:
     ) -> bool:
         if not self._is_in_place(log) or log.directory != job.directory:
             return False
-        sizes = {source.base_offset: source.size for source in job.segments}
         old = [by_base[base_offset] for base_offset in group["old"]]
-        if any(s is log.active or s.size != sizes[s.base_offset] for s in old):
-            return False  # truncated in the meantime
         return replace_segments(log.local, old, group["new"], sync=False)
 
     def _is_in_place(self, log: PartitionLog) -> bool:

@@ -306,6 +306,39 @@ def test_a_log_that_is_being_copied_is_not_cleaned(tmp_path: Path, when: str) ->
     run(node, script)
 
 
+def test_a_log_truncated_meanwhile_keeps_its_new_records(tmp_path: Path) -> None:
+    """Its segments may be as long as before, with records of another leader."""
+    node = Node(tmp_path, log_cleaner_backoff_ms="0")
+    log = node.log()
+    sizes = [segment.size for segment in log.segments]
+
+    async def script(node: Node) -> None:
+        worker = node.cleaner.worker(0)
+        real_receive = worker.receive
+
+        async def receive() -> object:
+            message = await real_receive()
+            if message is not None and "group" in message:
+                log.truncate_to(0)
+                writer = Writer(log)
+                for number in range(40):
+                    key = b"q%d" % (number % 4)
+                    writer.put([(key, b"value %d" % number)], codec=number % 5)
+                worker.receive = real_receive  # type: ignore[method-assign]
+            return message
+
+        worker.receive = receive  # type: ignore[assignment, method-assign]
+        assert await node.cleaner.clean_one()
+        assert [segment.size for segment in log.segments] == sizes
+        assert {record.key[:1] for record in records(log) if record.key is not None} == {b"q"}
+        assert node.cleaner.state.first_dirty.get(ACCOUNTS, 0) == 0
+        assert await node.cleaner.clean_one()
+
+    run(node, script)
+    kept = [r.key for r in records(log) if r.offset < log.active.base_offset]
+    assert sorted(key for key in kept if key) == [b"q0", b"q1", b"q2", b"q3"]
+
+
 def test_a_worker_that_is_killed_is_started_again(tmp_path: Path) -> None:
     node = Node(tmp_path, log_cleaner_backoff_ms="0")
     log = node.log()
