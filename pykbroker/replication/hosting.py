@@ -157,8 +157,13 @@ class Hosting:
         except LogDirFailure as failure:
             self.offline.add(topic_partition)
             self._on_failure(failure)
-            if registration.directory_of(self._node_id) == UNASSIGNED_DIRECTORY:
-                # The controller cannot know that the replica is in an offline directory.
+            registered = registration.directory_of(self._node_id)
+            if (
+                registered == UNASSIGNED_DIRECTORY
+                or self._log_manager.directory_by_id(registered) is not None
+            ):
+                # The controller cannot know that the replica is in an offline directory. It may
+                # have been moved there, and the node may have stopped before it reported this.
                 self.placed[topic.id, number] = LOST_DIRECTORY
             return None
         except PartitionUnidentified:  # already logged at startup

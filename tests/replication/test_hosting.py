@@ -178,6 +178,24 @@ def test_the_controller_learns_that_an_unassigned_replica_is_offline(
     assert placed.get((partition.topic_id, 0)) == told
 
 
+def test_the_controller_learns_that_a_moved_replica_is_offline() -> None:
+    """It believes that the replica is where it was before its log was moved."""
+    node = Node({"log.dirs": "/a,/b"})
+    partition = node.create_topic()
+    home = partition.log.log_directory
+    before = next(each for each in node.log_manager.directories if each.path != home)
+    node.apply(changed(directories=[before.directory_id]))
+    node.log_manager.shutdown(node.now_ms)
+    node.files.fail = lambda call, path: (
+        OSError(5, "the disk is broken") if path.startswith(home) else None
+    )
+    node.open()
+    placed: dict[tuple[bytes, int], bytes] = {}
+    node.manager._on_placed = placed.update
+    node.manager.apply(delta_of_all(node.image), node.image, node.now_ms)
+    assert placed == {(partition.topic_id, 0): LOST_DIRECTORY}
+
+
 def test_a_log_whose_topic_cannot_be_told_is_offline_and_kept() -> None:
     node = Node()
     node.append(node.create_topic(), b"kept")

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     )
 
 API_KEY = 34
+_TOLD = (int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION), int(ErrorCode.KAFKA_STORAGE_ERROR))
+"""Why this broker has no replica, if it is not merely elsewhere."""
 
 
 def handle(services: BrokerServices, request: Request) -> AlterReplicaLogDirsResponse:
@@ -68,9 +70,9 @@ def _move(services: BrokerServices, topic: str, index: int, path: str) -> int:
     try:
         services.mover.move(TopicPartition(topic, index), path)
     except KafkaError as refused:
-        gone = services.metadata.image.partition(topic, index) is None
-        if gone and refused.code == ErrorCode.REPLICA_NOT_AVAILABLE:
-            return int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        found = services.replica_manager.lookup(topic, index)
+        if refused.code == ErrorCode.REPLICA_NOT_AVAILABLE and found in _TOLD:
+            return found
         return refused.code
     return 0
 

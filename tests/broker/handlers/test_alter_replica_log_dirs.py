@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pykbroker.broker.handlers.alter_replica_log_dirs import HANDLER
+from pykbroker.environment.files import LogDirFailure
 from pykbroker.errors import ErrorCode
 from pykbroker.log.directories.housekeeping_driver import HousekeepingDriver
 from pykbroker.protocol.messages.alter_replica_log_dirs_request import (
@@ -80,6 +81,8 @@ def test_moves(version: int) -> None:
         assert (partition.log.log_end_offset, partition.high_watermark) == (2, 2)
         node.append(partition, b"c")
         assert partition.log.log_end_offset == 3
+        node.manager.on_directory_failure(LogDirFailure(away, "reading", OSError(5, "broken")))
+        assert call(request(home, "t", 0)) == {("t", 0): ErrorCode.KAFKA_STORAGE_ERROR}
         await housekeeping.stop()
 
     run(story)
