@@ -31,8 +31,8 @@ class MetadataRecord:
 
 
 class CoordinatorRecord(NamedTuple):
-    """A record of a coordinator's log: generated key and value messages.
-    Without a value it is a tombstone.
+    """A record of a coordinator's log: the key and the value that its codec takes (generated
+    messages, unless the codec says otherwise). Without a value it is a tombstone.
     """
 
     key: Any

@@ -7,16 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pykbroker.environment.slices import Breathe, paced_if
+from pykbroker.environment.slices import Breathe, go_on, paced_if
 from pykbroker.protocol.control_records import ABORT, COMMIT, EndTxnMarker, build_marker_batch
 from pykbroker.protocol.record_batch import (
-    MAGIC_V2,
-    NO_LEADER_EPOCH,
     NO_PRODUCER_ID,
     NO_SEQUENCE,
     TRANSACTIONAL_BIT,
-    BatchHeader,
-    assemble_batch,
+    enclose,
 )
 
 if TYPE_CHECKING:
@@ -38,17 +35,13 @@ def decision_batch(
 ) -> bytearray:
     """Return the batch of some of a decision's records, of its transaction if it has one.
 
-    `breathe` is called between records (`environment/slices.py`).
+    `breathe` is called between records and inside large ones (`environment/slices.py`).
     """
     encode = codec.encode_record
-    encoded = [encode(record, at) for at, record in enumerate(paced_if(records, breathe))]
+    inside = breathe or go_on
+    encoded = [encode(record, at, inside) for at, record in enumerate(paced_if(records, breathe))]
     is_transactional = decision.producer_id != NO_PRODUCER_ID
-    header = BatchHeader(
-        0,
-        0,
-        NO_LEADER_EPOCH,
-        MAGIC_V2,
-        0,
+    fields = (
         compression | TRANSACTIONAL_BIT if is_transactional else compression,
         len(encoded) - 1,
         now_ms,
@@ -58,7 +51,7 @@ def decision_batch(
         NO_SEQUENCE,
         len(encoded),
     )
-    return assemble_batch(b"".join(encoded), header)
+    return enclose(b"".join(encoded), fields)
 
 
 def marker_batch(marker: WritableTxnMarker, now_ms: int) -> bytearray:

@@ -14,6 +14,7 @@ from importlib import import_module
 from struct import Struct
 
 from pykbroker.decision import CoordinatorRecord
+from pykbroker.environment.slices import Breathe, go_on
 from pykbroker.protocol.parts_writer import Parts
 from pykbroker.protocol.primitives import DecodeError, Message
 from pykbroker.protocol.record import encode_record
@@ -43,16 +44,23 @@ class RecordCodec:
         self._names = types
         self._types: dict[int, tuple[type[Message], type[Message]]] = {}
 
-    def encode(self, record: CoordinatorRecord) -> tuple[bytes, bytes | None]:
-        """Return (key, value) of a record; the value of a tombstone is None."""
+    def encode(
+        self, record: CoordinatorRecord, breathe: Breathe = go_on
+    ) -> tuple[bytes, bytes | None]:
+        """Return (key, value) of a record; the value of a tombstone is None.
+
+        `breathe` is called between the parts of a large record (`environment/slices.py`).
+        """
         key = _prefixed(record.key.API_KEY, record.key, 0)
         if record.value is None:
             return key, None
         return key, _prefixed(record.value_version, record.value, record.value_version)
 
-    def encode_record(self, record: CoordinatorRecord, offset_delta: int) -> bytes | bytearray:
+    def encode_record(
+        self, record: CoordinatorRecord, offset_delta: int, breathe: Breathe = go_on
+    ) -> bytes | bytearray:
         """Return the record for a batch whose records all have the same timestamp."""
-        key, value = self.encode(record)
+        key, value = self.encode(record, breathe)
         return encode_record(offset_delta, 0, key, value)
 
     def decode(

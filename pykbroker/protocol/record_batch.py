@@ -64,6 +64,7 @@ __all__ = [
     "check_crc",
     "columns_of",
     "compute_crc",
+    "enclose",
     "encode_record",
     "encode_varint",
     "iter_batches",
@@ -435,39 +436,38 @@ def build_batch(
     attributes |= TRANSACTIONAL_BIT if is_transactional else 0
     attributes |= CONTROL_BIT if is_control else 0
     attributes |= DELETE_HORIZON_BIT if delete_horizon_ms is not None else 0
-    payload = b"".join(encoded)
-    stored = payload if codec == compression.NONE else compression.compress(codec, payload, level)
-    batch = bytearray(
-        HEADER.pack(
-            base_offset,
-            RECORDS_AT - LOG_OVERHEAD + len(stored),
-            leader_epoch,
-            MAGIC_V2,
-            0,
-            attributes,
-            delta if last_offset_delta is None else last_offset_delta,
-            NO_TIMESTAMP if base_timestamp is None else base_timestamp,
-            log_append_time if timestamp_type == LOG_APPEND_TIME else max_timestamp,
-            producer_id,
-            producer_epoch,
-            base_sequence,
-            len(encoded),
-        )
-    )
-    batch += stored
-    _U32.pack_into(batch, CRC_AT, compute_crc(batch))
-    return batch
+    fields = (
+        attributes, delta if last_offset_delta is None else last_offset_delta,
+        NO_TIMESTAMP if base_timestamp is None else base_timestamp,
+        log_append_time if timestamp_type == LOG_APPEND_TIME else max_timestamp,
+        producer_id, producer_epoch, base_sequence, len(encoded),
+    )  # fmt: skip
+    return enclose(b"".join(encoded), fields, base_offset, leader_epoch, level)
 
 
 def assemble_batch(payload: BytesLike, header: BatchHeader, level: int | None = None) -> bytearray:
     """Compress the encoded records with the header's codec, set its length and checksum."""
-    codec = header.attributes & CODEC_MASK
+    fields = _header_fields(header)
+    batch = enclose(payload, fields[5:], header.base_offset, header.partition_leader_epoch, level)
+    header.batch_length = len(batch) - LOG_OVERHEAD
+    header.crc = stored_crc(batch)
+    return batch
+
+
+def enclose(
+    payload: BytesLike,
+    fields: tuple[int, ...],
+    base_offset: int = 0,
+    leader_epoch: int = NO_LEADER_EPOCH,
+    level: int | None = None,
+) -> bytearray:
+    """The batch of encoded records; `fields` are those of its header from the attributes on."""
+    codec = fields[0] & CODEC_MASK
     stored = payload if codec == compression.NONE else compression.compress(codec, payload, level)
-    header.batch_length = RECORDS_AT - LOG_OVERHEAD + len(stored)
-    batch = bytearray(HEADER.pack(*_header_fields(header)))
+    size = RECORDS_AT - LOG_OVERHEAD + len(stored)
+    batch = bytearray(HEADER.pack(base_offset, size, leader_epoch, MAGIC_V2, 0, *fields))
     batch += stored
-    header.crc = compute_crc(batch)
-    _U32.pack_into(batch, CRC_AT, header.crc)
+    _U32.pack_into(batch, CRC_AT, compute_crc(batch))
     return batch
 
 

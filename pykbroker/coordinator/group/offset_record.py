@@ -18,6 +18,7 @@ from struct import Struct
 from pykbroker.coordinator.group.records import OFFSET_COMMIT_VALUE_VERSION
 from pykbroker.coordinator.record_codecs import GROUP_RECORD_TYPES, RecordCodec
 from pykbroker.decision import CoordinatorRecord
+from pykbroker.environment.slices import Breathe, go_on
 from pykbroker.protocol.messages.offset_commit_value import OffsetCommitValue
 
 MOST_KNOWN = 512
@@ -38,7 +39,9 @@ class GroupRecordCodec(RecordCodec):
         super().__init__(GROUP_RECORD_TYPES)
         self._known: dict[tuple[str, str, int, bytes], tuple[bytes | bytearray, int, int]] = {}
 
-    def encode_record(self, record: CoordinatorRecord, offset_delta: int) -> bytes | bytearray:
+    def encode_record(
+        self, record: CoordinatorRecord, offset_delta: int, breathe: Breathe = go_on
+    ) -> bytes | bytearray:
         """See `RecordCodec`."""
         value = record.value
         if (
@@ -48,7 +51,7 @@ class GroupRecordCodec(RecordCodec):
             or value.unknown_tags
             or offset_delta >= ONE_BYTE_DELTAS
         ):
-            return super().encode_record(record, offset_delta)
+            return super().encode_record(record, offset_delta, breathe)
         key = record.key
         partition = (key.group, key.topic, key.partition, value.topic_id)
         known = self._known.get(partition)

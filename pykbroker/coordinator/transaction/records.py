@@ -1,15 +1,27 @@
 """A transaction as a record of `__transaction_state`, and back.
 
-Version 1 of the value (from transaction.version 1 on) has the tagged fields: the previous and the
-next producer id, and the client's transaction.version. `last_epoch` is in no record: a producer
-that repeats InitProducerId over a fail-over is fenced, as in Kafka.
+    key    0: int16 | transactional id
+    value  version 0 or 1: int16 | producer id, epoch, time-out, state | partitions by topic |
+           time of the change, time of the begin | version 1: tagged fields
+
+The machine's records hold a Transaction; `TransactionRecordCodec` translates. Version 1 of the
+value (from transaction.version 1 on) has the tagged fields: the previous and the next producer id,
+and the client's transaction.version. `last_epoch` is in no record: a producer that repeats
+InitProducerId over a fail-over is fenced, as in Kafka.
+
+Nearly all records differ only in numbers from an earlier one of the same partitions. Their bytes
+are put together here, around the bytes of the partitions as the general codec encoded them; every
+other record is left to the general codec.
 Source: Kafka's `TransactionLog.java`.
 """
 
 from __future__ import annotations
 
+from struct import Struct
+
+from pykbroker.coordinator.record_codecs import TRANSACTION_RECORD_TYPES, RecordCodec
 from pykbroker.coordinator.transaction.states import TransactionState
-from pykbroker.coordinator.transaction.transaction import NO_EPOCH, Partitions, Transaction
+from pykbroker.coordinator.transaction.transaction import NO_PRODUCER_ID, Partitions, Transaction
 from pykbroker.decision import CoordinatorRecord
 from pykbroker.environment.slices import Breathe, go_on, paced
 from pykbroker.protocol.messages.transaction_log_key import TransactionLogKey
@@ -20,13 +32,111 @@ from pykbroker.protocol.messages.transaction_log_value import (
 from pykbroker.protocol.record import CorruptBatch
 from pykbroker.types import TopicPartition
 
+TAGGED = 1
+"""The version of the value that has the tagged fields."""
+MOST_KNOWN = 512
+FEW_PARTITIONS = 16
+LONGEST_ID = 249
+
 _STATES = {int(state): state for state in TransactionState}
+
+_pack_key_start = Struct(">hh").pack  # type, length of the id
+_HEAD = Struct(">hqhib")  # version, producer id, epoch, time-out, state
+# The two times; two tagged fields: 0, the previous producer id, and 2, the client's version.
+_TAIL = Struct(">qqBBBqBBh")
 
 
 def transaction_record(
-    transactional_id: str, transaction: Transaction, version: int, breathe: Breathe = go_on
+    transactional_id: str, transaction: Transaction, version: int
 ) -> CoordinatorRecord:
     """Return the record of `transaction`; `version` of the value is 0 or 1."""
+    return CoordinatorRecord(transactional_id, transaction, version)
+
+
+def tombstone(transactional_id: str) -> CoordinatorRecord:
+    """Return the tombstone that deletes an id."""
+    return CoordinatorRecord(transactional_id, None)
+
+
+class TransactionRecordCodec(RecordCodec):
+    """Codec of `__transaction_state`: keys are transactional ids, values are Transactions.
+
+    State: the encoded partitions of up to MOST_KNOWN transactions with few of them.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(TRANSACTION_RECORD_TYPES)
+        self._known: dict[tuple[TopicPartition, ...], bytes] = {}
+
+    def encode(
+        self, record: CoordinatorRecord, breathe: Breathe = go_on
+    ) -> tuple[bytes, bytes | None]:
+        """See `RecordCodec`."""
+        transactional_id: str = record.key
+        transaction: Transaction | None = record.value
+        if (
+            transaction is None
+            or record.value_version != TAGGED
+            or transaction.state is TransactionState.EMPTY
+            or transaction.previous_producer_id == NO_PRODUCER_ID
+            or transaction.next_producer_id != NO_PRODUCER_ID
+            or not transaction.client_version
+            or len(transaction.partitions) > FEW_PARTITIONS
+            or len(transactional_id) > LONGEST_ID
+            or not transactional_id.isascii()
+        ):
+            return super().encode(_messages(record, breathe))
+        partitions = tuple(transaction.partitions)
+        encoded = self._known.get(partitions)
+        if encoded is None:
+            encoded = self._learn(partitions, record)
+        head = _HEAD.pack(
+            TAGGED,
+            transaction.producer_id,
+            transaction.epoch,
+            transaction.timeout_ms,
+            transaction.state,
+        )
+        tail = _TAIL.pack(
+            transaction.updated_ms,
+            transaction.started_ms,
+            2,
+            0,
+            8,
+            transaction.previous_producer_id,
+            2,
+            2,
+            transaction.client_version,
+        )
+        name = transactional_id.encode()
+        return _pack_key_start(0, len(name)) + name, head + encoded + tail
+
+    def _learn(self, partitions: tuple[TopicPartition, ...], record: CoordinatorRecord) -> bytes:
+        """Return the partitions as the general codec encodes them, and remember them."""
+        _, value = super().encode(_messages(record, go_on))
+        assert value is not None
+        if len(self._known) >= MOST_KNOWN:
+            self._known.clear()
+        encoded = self._known[partitions] = value[_HEAD.size : -_TAIL.size]
+        return encoded
+
+    def decode(
+        self, key: bytes | memoryview, value: bytes | memoryview | None
+    ) -> CoordinatorRecord | None:
+        """See `RecordCodec`. Raises CorruptBatch for a status that no release writes."""
+        record = super().decode(key, value)
+        if record is None:
+            return None
+        transaction = None if record.value is None else _transaction_of(record.value)
+        return CoordinatorRecord(record.key.transactional_id, transaction, record.value_version)
+
+
+def _messages(record: CoordinatorRecord, breathe: Breathe) -> CoordinatorRecord:
+    """Return the record with the generated messages of the key and the value."""
+    key = TransactionLogKey(transactional_id=record.key)
+    transaction: Transaction | None = record.value
+    if transaction is None:
+        return CoordinatorRecord(key, None)
     value = TransactionLogValue(
         producer_id=transaction.producer_id,
         producer_epoch=transaction.epoch,
@@ -36,48 +146,11 @@ def transaction_record(
         transaction_last_update_timestamp_ms=transaction.updated_ms,
         transaction_start_timestamp_ms=transaction.started_ms,
     )
-    if version >= 1:
+    if record.value_version >= TAGGED:
         value.previous_producer_id = transaction.previous_producer_id
         value.next_producer_id = transaction.next_producer_id
         value.client_transaction_version = transaction.client_version
-    return CoordinatorRecord(TransactionLogKey(transactional_id=transactional_id), value, version)
-
-
-def tombstone(transactional_id: str) -> CoordinatorRecord:
-    """Return the tombstone that deletes an id."""
-    return CoordinatorRecord(TransactionLogKey(transactional_id=transactional_id), None)
-
-
-def transaction_of(
-    value: TransactionLogValue, decided: Transaction | None = None, breathe: Breathe = go_on
-) -> Transaction:
-    """Decode a record's value. Raises CorruptBatch for a status that no release writes.
-
-    decided: the transaction whose record it is, for what the record does not hold.
-    """
-    state = _STATES.get(value.transaction_status)
-    if state is None:
-        raise CorruptBatch(f"unknown transaction status {value.transaction_status}")
-    partitions: Partitions = {}
-    if state is not TransactionState.EMPTY:
-        partitions = {
-            TopicPartition(topic.topic, index): None
-            for topic in value.transaction_partitions or ()
-            for index in paced(topic.partition_ids, breathe)
-        }
-    return Transaction(
-        producer_id=value.producer_id,
-        epoch=value.producer_epoch,
-        timeout_ms=value.transaction_timeout_ms,
-        state=state,
-        partitions=partitions,
-        started_ms=value.transaction_start_timestamp_ms,
-        updated_ms=value.transaction_last_update_timestamp_ms,
-        last_epoch=NO_EPOCH if decided is None else decided.last_epoch,
-        previous_producer_id=(value if decided is None else decided).previous_producer_id,
-        next_producer_id=value.next_producer_id,
-        client_version=value.client_transaction_version,
-    )
+    return CoordinatorRecord(key, value, record.value_version)
 
 
 def _by_topic(transaction: Transaction, breathe: Breathe) -> list[PartitionsSchema] | None:
@@ -88,3 +161,28 @@ def _by_topic(transaction: Transaction, breathe: Breathe) -> list[PartitionsSche
     for topic, index in paced(transaction.partitions, breathe):
         topics.setdefault(topic, []).append(index)
     return [PartitionsSchema(topic=name, partition_ids=ids) for name, ids in topics.items()]
+
+
+def _transaction_of(value: TransactionLogValue) -> Transaction:
+    state = _STATES.get(value.transaction_status)
+    if state is None:
+        raise CorruptBatch(f"unknown transaction status {value.transaction_status}")
+    partitions: Partitions = {}
+    if state is not TransactionState.EMPTY:
+        partitions = {
+            TopicPartition(topic.topic, index): None
+            for topic in value.transaction_partitions or ()
+            for index in topic.partition_ids
+        }
+    return Transaction(
+        producer_id=value.producer_id,
+        epoch=value.producer_epoch,
+        timeout_ms=value.transaction_timeout_ms,
+        state=state,
+        partitions=partitions,
+        started_ms=value.transaction_start_timestamp_ms,
+        updated_ms=value.transaction_last_update_timestamp_ms,
+        previous_producer_id=value.previous_producer_id,
+        next_producer_id=value.next_producer_id,
+        client_version=value.client_transaction_version,
+    )

@@ -1,9 +1,8 @@
 """The transaction coordinator's machine for one partition of `__transaction_state`.
 
-State, durable: the transactions by transactional id, as replayed.
-State, volatile: what no record holds of a producer that went on after an error: the epoch before
-     the present one (and the producer id before, which records of version 0 lack). `replay` takes
-     it from the step that has just decided the record; it is lost with the machine.
+State: the transactions by transactional id, as replayed. What no record holds of a producer that
+     went on after an error is lost with the machine: the epoch before the present one (and what
+     records of version 0 lack).
 In:  initialise, add_partitions, end, abort_overdue, complete, forget_unused: each
      `(request, context, caller, now_ms) -> ShardDecision`; verify, describe, list_transactions,
      overdue, ending: questions; replay.
@@ -27,13 +26,9 @@ from pykbroker.coordinator.transaction.initialising import (
     initialise,
     must_be_fenced,
 )
-from pykbroker.coordinator.transaction.records import (
-    tombstone,
-    transaction_of,
-    transaction_record,
-)
+from pykbroker.coordinator.transaction.records import tombstone, transaction_record
 from pykbroker.coordinator.transaction.states import MAY_EXPIRE, TransactionState
-from pykbroker.coordinator.transaction.transaction import NO_EPOCH, Partitions, Transaction
+from pykbroker.coordinator.transaction.transaction import Partitions, Transaction
 from pykbroker.decision import CoordinatorRecord
 from pykbroker.environment.slices import Breathe, go_on, paced
 from pykbroker.errors import ErrorCode
@@ -81,13 +76,12 @@ class Reply(NamedTuple):
 class TransactionShard:
     """The machine of one partition of `__transaction_state`."""
 
-    __slots__ = ("_breathe", "_decided", "transactions")
+    __slots__ = ("_breathe", "transactions")
 
     def __init__(self, breathe: Breathe = go_on) -> None:
         """breathe: called between the parts of long steps (`environment/slices.py`)."""
         self._breathe = breathe
         self.transactions: dict[str, Transaction] = {}
-        self._decided: dict[str, Transaction] = {}
 
     # ---- decisions
 
@@ -196,18 +190,10 @@ class TransactionShard:
         self, transactional_id: str, transaction: Transaction, context: Context
     ) -> ShardDecision:
         """Write the transaction to the log; it is also the reply."""
-        if transaction.last_epoch != NO_EPOCH:
-            self._decided[transactional_id] = transaction
-
-        def undo(code: int, now_ms: int) -> ShardDecision:
-            self._decided.pop(transactional_id, None)
-            return ShardDecision()
-
         version = 1 if context.server_version >= 1 else 0
         return ShardDecision(
-            records=[transaction_record(transactional_id, transaction, version, self._breathe)],
+            records=[transaction_record(transactional_id, transaction, version)],
             reply=Reply(transaction=transaction),
-            undo=undo,
         )
 
     # ---- questions
@@ -272,14 +258,10 @@ class TransactionShard:
         self, record: CoordinatorRecord, offset: int, producer_id: int = NO_PRODUCER_ID
     ) -> None:
         """One record of the log."""
-        transactional_id = record.key.transactional_id
         if record.value is None:
-            self.transactions.pop(transactional_id, None)
+            self.transactions.pop(record.key, None)
         else:
-            decided = self._decided.pop(transactional_id, None)
-            self.transactions[transactional_id] = transaction_of(
-                record.value, decided, self._breathe
-            )
+            self.transactions[record.key] = record.value
 
     def replay_end_of_transaction(self, producer_id: int, committed: bool) -> None:
         """Ignore markers: `__transaction_state` is never written to in a transaction."""

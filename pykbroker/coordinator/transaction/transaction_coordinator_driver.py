@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 
 from pykbroker.coordinator.coordinator_log import CoordinatorLog, ReplicaLog, coordinator_error
 from pykbroker.coordinator.partitioning import partition_for
-from pykbroker.coordinator.record_codecs import TRANSACTION_RECORD_TYPES, RecordCodec
 from pykbroker.coordinator.runtime_driver import CoordinatorRuntime
 from pykbroker.coordinator.transaction.ending import Ending
 from pykbroker.coordinator.transaction.initialising import Initialisation
@@ -30,6 +29,7 @@ from pykbroker.coordinator.transaction.partition_requests import (
     add_partitions,
     join,
 )
+from pykbroker.coordinator.transaction.records import TransactionRecordCodec
 from pykbroker.coordinator.transaction.settings import COMMIT_TIMEOUT_MS, TransactionSettings
 from pykbroker.coordinator.transaction.shard import (
     Addition,
@@ -105,7 +105,7 @@ class TransactionCoordinator:
         self._is_stopped = False
         self.runtime = CoordinatorRuntime(
             log=log,
-            codec=RecordCodec(TRANSACTION_RECORD_TYPES),
+            codec=TransactionRecordCodec(),
             make_shard=lambda: TransactionShard(slices.breathe),
             scheduler=scheduler,
             clock=clock,

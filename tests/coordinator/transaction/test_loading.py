@@ -9,8 +9,7 @@ import pytest
 from pykbroker.coordinator import loading_driver, shard_loader
 from pykbroker.coordinator.batches import decision_batch
 from pykbroker.coordinator.decisions import ShardDecision
-from pykbroker.coordinator.record_codecs import TRANSACTION_RECORD_TYPES, RecordCodec
-from pykbroker.coordinator.transaction.records import transaction_record
+from pykbroker.coordinator.transaction.records import TransactionRecordCodec, transaction_record
 from pykbroker.coordinator.transaction.states import TransactionState
 from pykbroker.coordinator.transaction.transaction import Transaction
 from tests.coordinator.transaction.world import A, TransactionWorld
@@ -21,7 +20,7 @@ FEW, MANY = 300, 1200
 IN_BATCH = 100
 BREATHS = 4
 ONE_IN_ENDING = 10
-CODEC = RecordCodec(TRANSACTION_RECORD_TYPES)
+CODEC = TransactionRecordCodec()
 
 
 def put_in_log(world: TransactionWorld, count: int) -> None:
