@@ -8,7 +8,7 @@ Source: Kafka's `TransactionMetadata.java`.
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from pykbroker.coordinator.transaction.states import COMES_FROM, TransactionState
 from pykbroker.types import TopicPartition
@@ -69,12 +69,12 @@ class Transaction(NamedTuple):
         """The producer starts (again), with this epoch."""
         return self._to(
             TransactionState.EMPTY,
+            now_ms,
             epoch=epoch,
             last_epoch=last_epoch,
             timeout_ms=timeout_ms,
             partitions={},
             started_ms=-1,
-            updated_ms=now_ms,
         )
 
     def rotated(
@@ -89,9 +89,9 @@ class Transaction(NamedTuple):
         is_ongoing = self.state is TransactionState.ONGOING
         return self._to(
             TransactionState.ONGOING,
+            now_ms,
             partitions={**self.partitions, **added},
             started_ms=self.started_ms if is_ongoing else now_ms,
-            updated_ms=now_ms,
             client_version=client_version,
         )
 
@@ -106,17 +106,15 @@ class Transaction(NamedTuple):
 
         A producer of transaction.version 2 may abort before it has added anything.
         """
-        changes: dict[str, Any] = {}
-        if client_version >= EPOCH_BUMPING:
-            changes = {"epoch": min(self.epoch + 1, MAX_EPOCH), "last_epoch": self.epoch}
-        if self.state is not TransactionState.ONGOING:
-            changes["started_ms"] = now_ms
+        bumps = client_version >= EPOCH_BUMPING
         return self._to(
             TransactionState.PREPARE_COMMIT if is_commit else TransactionState.PREPARE_ABORT,
-            updated_ms=now_ms,
+            now_ms,
+            epoch=min(self.epoch + 1, MAX_EPOCH) if bumps else None,
+            last_epoch=self.epoch if bumps else None,
+            started_ms=None if self.state is TransactionState.ONGOING else now_ms,
             client_version=client_version,
             next_producer_id=next_producer_id,
-            **changes,
         )
 
     def fenced(self, client_version: int, now_ms: int, next_producer_id: int) -> Transaction:
@@ -128,22 +126,47 @@ class Transaction(NamedTuple):
 
     def completed(self, now_ms: int) -> Transaction:
         """Complete the transaction: all markers are written."""
-        changes: dict[str, Any] = {}
-        if self.next_producer_id != NO_PRODUCER_ID:
-            changes = {"producer_id": self.next_producer_id, "epoch": 0}
+        rotates = self.next_producer_id != NO_PRODUCER_ID
         is_commit = self.state is TransactionState.PREPARE_COMMIT
         return self._to(
             TransactionState.COMPLETE_COMMIT if is_commit else TransactionState.COMPLETE_ABORT,
+            now_ms,
+            producer_id=self.next_producer_id if rotates else None,
+            epoch=0 if rotates else None,
             partitions={},
-            updated_ms=now_ms,
             next_producer_id=NO_PRODUCER_ID,
-            **changes,
         )
 
-    def _to(self, state: TransactionState, **changes: Any) -> Transaction:
+    def _to(
+        self,
+        state: TransactionState,
+        updated_ms: int,
+        *,
+        producer_id: int | None = None,
+        epoch: int | None = None,
+        timeout_ms: int | None = None,
+        partitions: Partitions | None = None,
+        started_ms: int | None = None,
+        last_epoch: int | None = None,
+        next_producer_id: int | None = None,
+        client_version: int | None = None,
+    ) -> Transaction:
+        """Return the transaction in its next state; what is None stays as it is."""
         if self.state not in COMES_FROM[state]:
             raise AssertionError(f"{self.state.name} is not followed by {state.name}")
-        return self._replace(state=state, previous_producer_id=self.producer_id, **changes)
+        return Transaction(  # `_replace` takes three times as long
+            self.producer_id if producer_id is None else producer_id,
+            self.epoch if epoch is None else epoch,
+            self.timeout_ms if timeout_ms is None else timeout_ms,
+            state,
+            self.partitions if partitions is None else partitions,
+            self.started_ms if started_ms is None else started_ms,
+            updated_ms,
+            self.last_epoch if last_epoch is None else last_epoch,
+            self.producer_id,
+            self.next_producer_id if next_producer_id is None else next_producer_id,
+            self.client_version if client_version is None else client_version,
+        )
 
 
 def is_last_epoch(epoch: int) -> bool:
