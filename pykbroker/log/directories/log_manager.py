@@ -38,6 +38,7 @@ from pykbroker.log.directories.log_directory import (
     LogDirectory,
     PartitionUnidentified,
 )
+from pykbroker.log.directories.log_promotion import put_in_place
 from pykbroker.log.directories.offset_checkpoints import (
     high_watermarks,
     log_starts,
@@ -325,9 +326,9 @@ class LogManager:
             if directory.path == log.log_directory:
                 directory.checkpoints.forget(log.topic_partition)
 
-    def _set_aside(self, log: PartitionLog, kind: str, *, sync: bool = False) -> None:
+    def _set_aside(self, log: PartitionLog, kind: str) -> None:
         name = aside_name(log.topic_partition, self.files.unique_id(), kind)
-        log.move_to(f"{log.log_directory}/{name}", sync=sync)
+        log.move_to(f"{log.log_directory}/{name}", sync=False)
 
     def _file_delete_delay_ms(self) -> int:
         return self.config.log_segment_delete_delay_ms
@@ -360,23 +361,23 @@ class LogManager:
     def promote_future(self, topic_partition: TopicPartition) -> PartitionLog:
         """Replace a log by its copy, which has caught up; the old log is deleted.
 
-        The old one is renamed first: a crash in between leaves a copy without a log, which the next
-        start promotes, and never two logs.
+        A crash in between leaves a copy without a log, which the next start promotes.
         """
         future = self._future[topic_partition]
         old = self._current.get(topic_partition)
         future.flush()
-        if old is not None:
+        if old is None:
+            future.move_to(f"{future.log_directory}/{topic_partition}")
+        else:
             self._hand_over(old, future)
-            self._set_aside(old, DELETE, sync=True)
-        future.move_to(f"{future.log_directory}/{topic_partition}")
-        del self._future[topic_partition]
-        self._current[topic_partition] = future
-        if old is not None:
+            put_in_place(old, aside_name(topic_partition, self.files.unique_id(), DELETE), future)
+            self._forget(old)
             self.chores.delete_later(
                 [old.directory], self._file_delete_delay_ms(), is_directory=True
             )
             old.release()
+        del self._future[topic_partition]
+        self._current[topic_partition] = future
         self._on_moved(topic_partition, future)
         return future
 
@@ -390,7 +391,6 @@ class LogManager:
         if partition in before.checkpoints.offsets(LOG_START_OFFSET_CHECKPOINT):
             start = future.log_start_offset
             after.checkpoints.put(LOG_START_OFFSET_CHECKPOINT, partition, start)
-        before.checkpoints.forget(partition)
 
     def drop_future(self, topic_partition: TopicPartition) -> None:
         log = self._future.pop(topic_partition, None)

@@ -169,7 +169,7 @@ def test_a_copy_whose_log_is_gone_keeps_its_entries(files: MemoryFiles) -> None:
     append(copy, b"a", b"b")
     copy.flush()
     manager.directories[1].checkpoints.put(CLEANER_OFFSET_CHECKPOINT, ORDERS, 1)
-    manager._set_aside(log, "delete", sync=True)
+    manager._set_aside(log, "delete")
     files.kill()
     again = loaded(files, "/a", "/b")
     assert again.directories[1].checkpoints.offsets(CLEANER_OFFSET_CHECKPOINT) == {ORDERS: 1}
