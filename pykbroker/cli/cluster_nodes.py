@@ -10,6 +10,7 @@ Invariants: no node is left when `run` returns.
 from __future__ import annotations
 
 import asyncio
+import shlex
 import signal
 import sys
 from collections.abc import Awaitable, Mapping, Sequence
@@ -99,7 +100,7 @@ class ClusterNodes:
                 self._report(
                     f"node {node.id} {node.ending()}. "
                     + ("The others run on; to" if self._ends else "No node is left; to")
-                    + f" start it again: pykbroker start --config {node.config}",
+                    + f" start it again: {shlex.join(node.command())}",
                     is_failure=task.result() != 0,
                 )
 

@@ -29,13 +29,13 @@ class NodeProcess:
         self.id: Final = node_id
         self.is_voter: Final = is_voter
         self.log: Final = log
-        self.config: Final = config
+        self._config: Final = config
         self._arguments = arguments
         self._process: asyncio.subprocess.Process | None = None
 
     def command(self) -> list[str]:
         start = [sys.executable, "-m", "pykbroker", "start"]
-        return [*start, "--config", self.config, *self._arguments]
+        return [*start, "--config", self._config, *self._arguments]
 
     async def launch(self, environment: Mapping[str, str]) -> None:
         """Start the process in a session of its own: Ctrl-C at the terminal is for us."""

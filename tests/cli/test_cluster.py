@@ -94,7 +94,7 @@ def test_life_of_a_cluster(tmp_path: Path, run: Run) -> None:
         os.kill(victim, signal.SIGKILL)
         assert process.stderr.readline() == (
             "pykbroker cluster: node 4 was killed by SIGKILL. The others run on; to start it "
-            f"again: pykbroker start --config {tmp_path}/node-4.properties\n"
+            f"again: {sys.executable} -m pykbroker start --config {tmp_path}/node-4.properties\n"
         )
         gone = run("cluster", "unregister", *at, "--id", "4")
         assert (gone.code, gone.out) == (0, "Broker 4 is no longer registered.\n")
