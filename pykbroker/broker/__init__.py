@@ -4,8 +4,13 @@ server.py, node_state.py    start and stop of a node
 services.py                 what a handler can reach
 requests/                   from a request to its reply: the worker, shared code of handlers
 handlers/                   one file per API
+prepared/                   requests that are served without being decoded
 metadata/                   parts that follow the metadata, or request changes to it
 transactions/               verification, joining, markers
+monitoring/                 metrics, loaded only where they are served
+
+The other modules connect the node to the floors below: coordinators, replication, the purgatory's
+timer, producer ids, requests to other nodes.
 
 The only floor that knows all others.
 """

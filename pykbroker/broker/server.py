@@ -133,7 +133,7 @@ class BrokerServer:
     # ---------------------------------------------------------------- up
 
     async def start(self) -> None:
-        """Bring the node up; it serves when this returns. On StartError nothing was changed."""
+        """Bring the node up; it serves when this returns. If it raises, it has been stopped."""
         enter = self._states.enter
         try:
             enter(NodeState.BINDING)

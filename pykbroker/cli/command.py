@@ -59,7 +59,7 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 
 def is_number(text: str) -> bool:
-    """Return whether `text` is a whole number without a sign, as Java's parsers accept it.
+    """Return whether `text` is a whole number of at most 19 digits without a sign.
 
     str.isdigit is true for digits that int() rejects, such as a superscript two.
     """

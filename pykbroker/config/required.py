@@ -16,7 +16,7 @@ from pykbroker.config.definition import ConfigError, Value
 
 
 def check_required(given: Mapping[str, Value]) -> None:
-    """Raise a ConfigError that names every missing key."""
+    """Raise a ConfigError that names every missing key, except for a lone gap in a combination."""
     required = [name for name, key in BROKER_KEYS.items() if key.required and name not in given]
     combined = list(_missing_for_the_quorum(given))
     missing = required + combined

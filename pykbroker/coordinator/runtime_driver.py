@@ -15,7 +15,7 @@ continues.
 
 State: a `HostedShard` per partition this node leads; all their timers.
 In:  on_elected, on_resigned (metadata publisher), on_high_watermark, on_failed (replica manager),
-     write, read, read_all, write_all (handlers), the scheduler's timer.
+     write, read, read_all, write_all, end_transaction (handlers), the scheduler's timer.
 Out: replies: the reply itself or a Deferred.
 Source: Kafka's `CoordinatorRuntime.java`.
 """
@@ -114,8 +114,8 @@ class CoordinatorRuntime:
         """Load a partition that this node leads in `leader_epoch`. An empty one is active
         immediately, and its machine is created with the first request.
 
-        If this node already led it in an earlier epoch, the machine is up to date with its log and
-        is kept.
+        If this node also led it in the epoch before, the machine is up to date with its log and is
+        kept.
         """
         hosted = self._hosted.get(partition)
         if hosted is not None:
@@ -433,7 +433,7 @@ class CoordinatorRuntime:
             hosted.commit_timer = self._timers.add(deadline, (hosted, _COMMIT_TIMEOUT))
 
     def _expire_parked(self, hosted: HostedShard, now_ms: int) -> None:
-        """Answer callers after offsets.commit.timeout.ms; their records stay in the log.
+        """Answer callers after the commit time-out; their records stay in the log.
 
         Nearly all replies are released at once, which leaves the timer running: often none is late.
         """

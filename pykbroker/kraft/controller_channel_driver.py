@@ -207,7 +207,7 @@ class ControllerChannel:
 
 
 async def refusal_as_value(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    """Call a function and return its result; a KafkaError that it raises is returned as well."""
+    """Await a coroutine and return its result; a KafkaError that it raises is returned as well."""
     try:
         return await coroutine
     except KafkaError as refusal:

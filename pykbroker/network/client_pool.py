@@ -1,4 +1,4 @@
-"""The only place that opens connections: requests of this node to other nodes.
+"""The only place in a node that opens connections: its requests to other nodes.
 
 State: one `PeerLink` per (node id, purpose).
 In: `send`, `forget`, `close`. Out: a Deferred of the response, or of a KafkaError.

@@ -1,7 +1,7 @@
 """The batches skipped by one read: all are counted, and the side table keeps a limited number.
 
-State   counts, and at most MAX_CORRUPTIONS rows with MAX_RAW_TOTAL raw bytes. Rows behind these
-        bytes are kept without theirs.
+State   counts, and at most MAX_CORRUPTIONS rows with MAX_RAW_TOTAL raw bytes. A row whose bytes
+        would exceed that is kept without them.
 """
 
 from __future__ import annotations

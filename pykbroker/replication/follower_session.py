@@ -9,8 +9,8 @@ partition would say the same, so only its time is noted, here (`follower_progres
 waits is one operation in the purgatory, under the session as its key.
 
 State: the dirty entries in reading order, the time of the last fetch, who fetches.
-In:  `begin`, `ask`, `forget` (a request); `noted` (what was read for it); `told` (the answer);
-     `touch`, `wake` (the partitions).
+In:  `begin`, `ask`, `forget` (a request); `noted`, `fetched` (what was read for it); `told` (the
+     answer); `touch`, `wake` (the partitions).
 Out: what to read; `woken`, the sessions whose wait may be over, which their manager checks.
 Invariants: an entry is dirty, or its follower's progress is idle in this session, is in sync, and
 has the leader's log end, high watermark and log start.

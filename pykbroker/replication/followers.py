@@ -13,7 +13,7 @@ from pykbroker.replication.follower_progress import FollowerProgress
 
 
 class Followers(dict[int, FollowerProgress]):
-    """The followers of the partitions that this node leads."""
+    """The followers of a partition that this node leads."""
 
     __slots__ = ()
 

@@ -3,7 +3,7 @@
 Behaviour: the partition of `__consumer_offsets` that holds the group joins the transaction, as if
 AddPartitionsToTxn had named it. PRODUCER_FENCED before version 2 is INVALID_PRODUCER_EPOCH.
 Versions: 0-4.
-Not done: nothing.
+Not done: authorization.
 """
 
 from __future__ import annotations

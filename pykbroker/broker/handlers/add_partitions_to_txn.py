@@ -4,7 +4,7 @@ Behaviour: see `coordinator/transaction/partition_requests.py`. Clients send ver
 brokers 4 and later, for several transactions at once. PRODUCER_FENCED before version 2 is
 INVALID_PRODUCER_EPOCH.
 Versions: 0-5.
-Not done: nothing.
+Not done: authorization.
 """
 
 from __future__ import annotations

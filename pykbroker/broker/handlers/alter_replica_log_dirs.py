@@ -8,7 +8,7 @@ that absolute path. KAFKA_STORAGE_ERROR: it, or any other directory, is offline.
 REPLICA_NOT_AVAILABLE: this broker has no replica of the partition; the directory is not remembered
 for later. UNKNOWN_TOPIC_OR_PARTITION: there is no such partition.
 Versions: 1-2.
-Not done: throttling (`replica.alter.log.dirs.io.max.bytes.per.second`).
+Not done: throttling (`replica.alter.log.dirs.io.max.bytes.per.second`); authorization.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ offset, or is REQUEST_TIMED_OUT after `timeout_ms`. Per partition:
     not the leader / not there                  NOT_LEADER_OR_FOLLOWER / UNKNOWN_TOPIC_OR_PARTITION
 
 Versions: 0-2.
-Not done: nothing.
+Not done: authorization.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ partition has its size in bytes and the lag of its log end behind the high water
 that is being moved: behind the log). A null list of topics requests all. An offline directory has
 only KAFKA_STORAGE_ERROR; partitions that are not here are omitted.
 Versions: 1-5; volume sizes from 4, cordoned directories (never here) from 5.
-Not done: nothing.
+Not done: authorization.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ epoch and the start of the open transaction (-1). Any replica answers, leader or
 topic name is INVALID_TOPIC_EXCEPTION, a missing partition UNKNOWN_TOPIC_OR_PARTITION. A partition
 is answered once, even if it is requested twice.
 Versions: 0.
-Not done: nothing.
+Not done: authorization.
 """
 
 from __future__ import annotations

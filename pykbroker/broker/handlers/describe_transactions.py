@@ -4,7 +4,7 @@ Behaviour: state, producer id and epoch, timeout, start and partitions of each i
 coordinates. INVALID_REQUEST for an empty id, TRANSACTIONAL_ID_NOT_FOUND for an unknown one,
 NOT_COORDINATOR and COORDINATOR_LOAD_IN_PROGRESS as for other APIs.
 Versions: 0.
-Not done: nothing.
+Not done: authorization.
 """
 
 from __future__ import annotations

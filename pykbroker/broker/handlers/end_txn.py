@@ -5,7 +5,7 @@ From version 5 on (transaction.version 2) the answer has the producer id and epo
 and an abort of a transaction that has not begun is carried out. Errors, see
 `coordinator/transaction/ending.py`; PRODUCER_FENCED before version 2 is INVALID_PRODUCER_EPOCH.
 Versions: 0-5.
-Not done: nothing.
+Not done: authorization.
 """
 
 from __future__ import annotations

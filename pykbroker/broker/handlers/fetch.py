@@ -23,7 +23,7 @@ A consumer with a rack (v11) is directed to an in-sync follower in that rack, if
 (KIP-392).
 
 Versions: 4-18; topic ids from 13.
-Not done: nothing.
+Not done: authorization.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Behaviour: extends the session; the error code tells the member what to do: REBA
 rejoin, ILLEGAL_GENERATION or UNKNOWN_MEMBER_ID join as a new member, FENCED_INSTANCE_ID give up.
 While the coordinator loads its log the answer is success.
 Versions: 0-4. 3+ group.instance.id.
-Not done: nothing.
+Not done: authorization.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ transaction is aborted first, and the client has to retry (CONCURRENT_TRANSACTIO
     a producer that was replaced         PRODUCER_FENCED; before version 4 INVALID_PRODUCER_EPOCH
 
 Versions: 0-5.
-Not done: nothing.
+Not done: two-phase commit of clients (KIP-939); authorization.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ GROUP_MAX_SIZE_REACHED, and the coordinator's own.
 Versions: 0-9. 0 has no rebalance timeout (the session timeout counts); 4+ MEMBER_ID_REQUIRED
 (KIP-394); 5+ group.instance.id (KIP-345); 7+ protocol type and null protocol (KIP-559);
 8+ reason (KIP-800); 9+ skip assignment (KIP-814).
-Not done: joining consumer groups of KIP-848 with this API.
+Not done: joining consumer groups of KIP-848 with this API; authorization.
 """
 
 from __future__ import annotations

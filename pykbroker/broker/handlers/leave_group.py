@@ -4,7 +4,7 @@ Behaviour: each member of the batch has its own error code: UNKNOWN_MEMBER_ID, F
 A member without an id and with an instance id is a static member that an administrator removes.
 Versions: 0-5. 0-2 one member, whose error is the error of the request; 3+ batches (KIP-345);
 5+ reason (KIP-800).
-Not done: nothing.
+Not done: authorization.
 """
 
 from __future__ import annotations

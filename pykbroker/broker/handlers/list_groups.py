@@ -2,7 +2,7 @@
 
 Behaviour: filters ignore case; a filter without matches returns an empty list.
 Versions: 0-5. 4+ states and a filter of them; 5+ types and a filter of them (in lower case).
-Not done: groups of other types than classic.
+Not done: groups of other types than classic; authorization.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ INVALID_REQUEST. A leader whose high watermark has not reached its own epoch yet
 OFFSET_NOT_AVAILABLE (before version 5 LEADER_NOT_AVAILABLE), so that offsets do not go back. An
 invalid isolation level is UNKNOWN_SERVER_ERROR.
 Versions: 1-11.
-Not done: tiered storage.
+Not done: tiered storage; authorization.
 """
 
 from __future__ import annotations

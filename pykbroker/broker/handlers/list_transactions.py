@@ -4,8 +4,8 @@ Behaviour: filters by state (unknown names are returned as such), producer id, a
 transaction in milliseconds (version 1) and a regular expression that the whole id has to match
 (version 2; an invalid one is INVALID_REGULAR_EXPRESSION). COORDINATOR_LOAD_IN_PROGRESS while some
 ids are still being loaded.
-Versions: 0-2. Regular expressions are Python's, not RE2's.
-Not done: nothing.
+Versions: 0-2.
+Not done: RE2's regular expressions (Python's are used); authorization.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ follows once the offsets are committed, and lists every partition, rejected ones
 without partitions is omitted, an unknown one is not.
 Versions: 2-10. 2-4 a retention set by the client; 6+ leader epoch; 7+ group.instance.id;
 9+ GROUP_ID_NOT_FOUND in place of ILLEGAL_GENERATION; 10 topic ids.
-Not done: member epochs of KIP-848 groups.
+Not done: member epochs of KIP-848 groups; authorization.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ require_stable a partition with pending offsets of an open transaction is UNSTAB
 Topics need not exist, only their offsets.
 Versions: 1-10. 1 has no error of the group (each partition carries it); 2+ null topics; 7+ require
 stable; 8+ several groups; 10 topic ids (UNKNOWN_TOPIC_ID when there is no such topic).
-Not done: member epochs of KIP-848 groups.
+Not done: member epochs of KIP-848 groups; authorization.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Behaviour: per partition the largest epoch at or below the requested one, and th
 last record (the log end for the latest epoch); -1, -1 when the log knows no such epoch. Only the
 leader answers; a current leader epoch in the request is checked (FENCED_ / UNKNOWN_LEADER_EPOCH).
 Versions: 2-4. `replica_id` makes no difference.
-Not done: nothing.
+Not done: authorization.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Behaviour: see `coordinator/group/classic/sync.py`. Replies are sent once the ge
 and committed. Errors: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION,
 INCONSISTENT_GROUP_PROTOCOL, REBALANCE_IN_PROGRESS, INVALID_GROUP_ID, and the coordinator's own.
 Versions: 0-5. 3+ group.instance.id; 5+ protocol type and name are mandatory and checked (KIP-559).
-Not done: nothing.
+Not done: authorization.
 """
 
 from __future__ import annotations

@@ -10,7 +10,8 @@ whether an override of a broker key is valid. The controller checks values of to
                                             refuses all resources that get there)
     a broker that is not this node          INVALID_REQUEST
     an override that this broker cannot use INVALID_REQUEST (sic: KAFKA-13609)
-    broker loggers, client metrics          INVALID_REQUEST: not built here
+    a broker logger, of which there is none INVALID_CONFIG; in AlterConfigs INVALID_REQUEST
+    client metrics                          INVALID_REQUEST: not supported here
 
 In: the resources of (Incremental)AlterConfigs. Out: a KafkaError for each that is rejected.
 Source: Kafka's `ConfigAdminManager.scala`.

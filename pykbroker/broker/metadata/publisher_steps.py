@@ -1,8 +1,8 @@
 """The parts of the node that follow the metadata, as called by the publisher.
 
-Order (see `server.py`): registration, replica manager, groups (`groups.py`), dynamic configuration
-(`dynamic_config.py`), and last the metadata view: the parts that serve clients are ready before
-clients are directed to them.
+Order (see `server.py`): registration, replica manager, coordinators (`broker/coordinators.py`),
+dynamic configuration (`dynamic_config.py`), and last the metadata view: the parts that serve
+clients are ready before clients are directed to them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class RegistrationStep:
 
 
 class ReplicaManagerStep:
-    """Passes the time to the replica manager, and ends a turn for its answers."""
+    """Passes the time to the replica manager, and requests a turn for its answers."""
 
     def __init__(
         self, replica_manager: ReplicaManager, now_ms: Callable[[], int], wake: Callable[[], None]

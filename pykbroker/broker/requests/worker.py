@@ -27,7 +27,7 @@ cannot be encoded (for example because a suffix makes a client-supplied name too
 receives UNKNOWN_SERVER_ERROR. If a peer sends something that is not a request, its connection is
 closed. Anything else is a bug: the connection is also closed (instead of answering
 UNKNOWN_SERVER_ERROR and continuing as if nothing had happened), and the error is logged with its
-traceback and counted.
+traceback and counted. A bug outside of a request, such as in the end of a round, halts the node.
 """
 
 from __future__ import annotations
@@ -416,7 +416,9 @@ class Worker:
     def _encode_refusal(
         self, request: Request, route: Route, fault: EncodeError, out: Parts
     ) -> int:
-        """The answer holds what cannot be told, such as a name that was made too long."""
+        """Encode UNKNOWN_SERVER_ERROR, because the response has a value that the protocol cannot
+        represent, such as an over-long name. Return its size.
+        """
         self._counters.unexpected_errors += 1
         _log.error(
             "cannot encode the answer to %r of %s: %s", request, request.connection.peer, fault

@@ -1,5 +1,6 @@
 """The real world: the operating system's files, clocks, randomness, threads and sockets.
 
 This package is the only place that imports `time`, `random`, `socket`, `threading`, `subprocess`
-and `asyncio` (besides `cli/` and `testing/`). Everything else receives an `Environment`.
+and `asyncio`, besides `cli/` and `testing/`, which make environments, and `spark/`, which runs in
+Spark. Everything else receives an `Environment`.
 """

@@ -167,7 +167,9 @@ class RaftState:
         return int(self.fetch_timeout_ms * CHECK_QUORUM_FACTOR)
 
     def start_of_epoch(self, role: Leader) -> tuple[object, ...]:
-        """Write a LeaderChange, and the voters if the log lacks them or this leader has moved."""
+        """Return the control records that begin the epoch: a LeaderChange, and from kraft.version 1
+        on the voters, if the log lacks them or this leader has moved.
+        """
         change = LeaderChangeMessage(
             leader_id=self.local.key.id,
             voters=[Voter(voter_id=voter) for voter in self.voters.nodes],

@@ -223,7 +223,7 @@ def reset_indexes(segment: Segment) -> None:
 
 
 def finish_indexes(segment: Segment) -> None:
-    """Finish the indexes like a roll does: the largest timestamp last, cut to size, on disk."""
+    """Finish the indexes like a roll does: the largest timestamp last, written, cut to size."""
     largest = segment.largest_timestamp()
     segment.offset_index.trim()
     segment.time_index.append(largest.timestamp, largest.offset, force=True)
