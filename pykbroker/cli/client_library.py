@@ -99,10 +99,12 @@ def client_errors() -> Iterator[None]:
 
 
 def error_text(error: BaseException) -> str:
-    """Return an error of the client library in one line, with its name."""
+    """Return an error of the client library in one line, with its name if it is one of Kafka's."""
     text = _ERROR_CODE.sub("", " ".join(str(error).split()))
     name = type(error).__name__
-    return text if name in text else f"{name}: {text}" if text else name
+    if text and (name in text or isinstance(error, ValueError)):
+        return text
+    return f"{name}: {text}" if text else name
 
 
 @contextmanager

@@ -69,13 +69,15 @@ def is_number(text: str) -> bool:
 def whole_number(bits: int) -> Callable[[str], int]:
     """Return an option type: a whole number of at most `bits` bits, as Java parses it."""
 
+    limit = 1 << (bits - 1)
+
     def parse(text: str) -> int:
         digits = text[1:] if text[:1] in ("+", "-") else text
-        if is_number(digits):
-            number = int(text)
-            if -(1 << (bits - 1)) <= number < 1 << (bits - 1):
-                return number
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of {bits} bits")
+        if not (digits.isascii() and digits.isdigit()):
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
+        if is_number(digits) and -limit <= (number := int(text)) < limit:
+            return number
+        raise argparse.ArgumentTypeError(f"{text} is not from {-limit} to {limit - 1}")
 
     return parse
 

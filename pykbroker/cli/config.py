@@ -42,8 +42,8 @@ def run(options: argparse.Namespace) -> int:
         properties = load_config(options.file, os.environ, options.override)
     except ConfigError as error:
         raise CommandError(f"pykbroker config check: {error.message}") from error
-    for name in foreign_variables(os.environ):
-        print(f"Ignoring {name} of the environment: it names no key", file=sys.stderr)
+    for warning in foreign_variables(os.environ):
+        print(warning, file=sys.stderr)
     report = check_properties(properties)
     if options.json:
         print_json(_json(report))

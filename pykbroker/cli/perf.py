@@ -20,7 +20,8 @@ _SUBCOMMANDS: Final = {
 
 
 def add_arguments(parser: CommandParser) -> None:
-    choices = parser.add_subparsers(dest="subcommand", required=True, metavar="SUBCOMMAND")
+    names = "{" + ",".join(_SUBCOMMANDS) + "}"
+    choices = parser.add_subparsers(dest="subcommand", required=True, metavar=names)
     for name, module in _SUBCOMMANDS.items():
         command = cast(Command, module)
         text = command.DESCRIPTION

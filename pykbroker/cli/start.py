@@ -95,8 +95,8 @@ def run(options: argparse.Namespace) -> int:
         properties = gather(options, os.environ)
     except ConfigError as error:
         raise CommandError(f"pykbroker start: {error.message}") from error
-    for name in foreign_variables(os.environ):
-        _log.warning("Ignoring %s of the environment: it names no configuration key", name)
+    for warning in foreign_variables(os.environ):
+        _log.warning("%s", warning)
     try:
         config = BrokerConfig.from_properties(properties)
     except ConfigError as error:

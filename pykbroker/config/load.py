@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from pykbroker.config.broker_keys import BROKER_KEYS, LISTENER_KEY
-from pykbroker.config.definition import ConfigError, Value, value_text
+from pykbroker.config.definition import ConfigError, Value, suggestion, value_text
 
 # Variables of Apache's start scripts, not configuration (KafkaDockerWrapper.scala).
 _NOT_CONFIGURATION: Final = frozenset(
@@ -256,9 +256,12 @@ def environment_properties(environment: Mapping[str, str]) -> Properties:
 
 
 def foreign_variables(environment: Mapping[str, str]) -> list[str]:
-    """Variables that look like configuration but name no key."""
-    names = ((name, property_name(name)) for name in environment)
-    return sorted(name for name, key in names if key is not None and not _is_key(key))
+    """Return a warning for each variable that looks like configuration but names no key."""
+    return [
+        f"Ignoring {name} of the environment: there is no key {key}.{suggestion(key, BROKER_KEYS)}"
+        for name in sorted(environment)
+        if (key := property_name(name)) is not None and not _is_key(key)
+    ]
 
 
 def property_name(variable: str) -> str | None:

@@ -53,7 +53,9 @@ def test_errors_in_one_line() -> None:
     with pytest.raises(CommandError, match=r"^KafkaTimeoutError: too late$"), client_errors():
         raise KafkaTimeoutError("too\nlate")
     assert error_text(KafkaError()) == "KafkaError"
-    assert error_text(ValueError("no")) == "ValueError: no"
+    assert error_text(ValueError("no")) == "no"
+    assert error_text(TypeError("no")) == "TypeError: no"
+    assert error_text(ValueError()) == "ValueError"
     assert error_text(MessageSizeTooLargeError("3 MB")) == "MessageSizeTooLargeError: 3 MB"
 
 

@@ -65,7 +65,7 @@ def test_the_environment_counts_as_in_a_start(run: Run, monkeypatch: pytest.Monk
     outcome = run("config", "check", str(SAMPLE))
     assert outcome.code == 1
     assert outcome.lines[-1].startswith("  KAFKA_NUM_PARTITIONS: Invalid value many")
-    assert outcome.err == "Ignoring KAFKA_PORT of the environment: it names no key\n"
+    assert outcome.err == "Ignoring KAFKA_PORT of the environment: there is no key port.\n"
 
 
 def test_a_file_that_is_missing(run: Run) -> None:

@@ -12,4 +12,4 @@ def test_help_of_each_test(run: Run) -> None:
 def test_without_a_subcommand(run: Run) -> None:
     outcome = run("perf")
     assert (outcome.code, outcome.out) == (1, "")
-    assert "SUBCOMMAND" in outcome.err
+    assert "are required: {produce,consume,end-to-end}\n" in outcome.err

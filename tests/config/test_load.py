@@ -124,6 +124,7 @@ def test_environment_mapping_of_apaches_image() -> None:
     environment = {
         "KAFKA_NUM_PARTITIONS": "3",
         "KAFKA_PORT": "tcp://10.0.0.1:9092",
+        "KAFKA_NUM_PARTITION": "4",
         "KAFKA_HEAP_OPTS": "-Xmx1G",
         "KAFKA_BROKER_RACK": " a\\u0041",
         "KAFKA_LISTENER_NAME_PLAINTEXT_MAX_CONNECTIONS": "4",
@@ -133,7 +134,12 @@ def test_environment_mapping_of_apaches_image() -> None:
         "broker.rack": "aA",
         "listener.name.plaintext.max.connections": "4",
     }
-    assert load.foreign_variables(environment) == ["KAFKA_PORT"]
+    near, far = load.foreign_variables(environment)
+    assert near == (
+        "Ignoring KAFKA_NUM_PARTITION of the environment: there is no key num.partition. "
+        "Did you mean num.partitions?"
+    )
+    assert far == "Ignoring KAFKA_PORT of the environment: there is no key port."
 
 
 def environment_of(text: str) -> dict[str, str]:
