@@ -240,6 +240,7 @@ class LogManager:
             _log.warning(
                 "%s is in no log directory: an empty log is created for it", topic_partition
             )
+        self.drop_future(topic_partition)  # the copy of a log whose directory has failed
         target = self.directory_for_new_log() if directory is None else self.directory(directory)
         log = self._create_in(
             target, str(topic_partition), topic_partition, topic_id, config, now_ms
@@ -306,10 +307,7 @@ class LogManager:
             if log is not None:
                 self._forget(log)
                 self._set_aside(log, DELETE)
-                self.chores.delete_later(
-                    [log.directory], self._file_delete_delay_ms(), is_directory=True
-                )
-                log.release()
+                self._delete_later(log)
 
     def make_stray(self, topic_partition: TopicPartition) -> None:
         """Set a log aside for an operator to inspect."""
@@ -330,8 +328,10 @@ class LogManager:
         name = aside_name(log.topic_partition, self.files.unique_id(), kind)
         log.move_to(f"{log.log_directory}/{name}", sync=False)
 
-    def _file_delete_delay_ms(self) -> int:
-        return self.config.log_segment_delete_delay_ms
+    def _delete_later(self, log: PartitionLog) -> None:
+        delay_ms = self.config.log_segment_delete_delay_ms
+        self.chores.delete_later([log.directory], delay_ms, is_directory=True)
+        log.release()
 
     # -- moving between directories -------------------------------------------------------------
 
@@ -372,18 +372,19 @@ class LogManager:
             self._hand_over(old, future)
             put_in_place(old, aside_name(topic_partition, self.files.unique_id(), DELETE), future)
             self._forget(old)
-            self.chores.delete_later(
-                [old.directory], self._file_delete_delay_ms(), is_directory=True
-            )
-            old.release()
+            self._delete_later(old)
         del self._future[topic_partition]
         self._current[topic_partition] = future
         self._on_moved(topic_partition, future)
         return future
 
     def _hand_over(self, old: PartitionLog, future: PartitionLog) -> None:
-        """Make its compaction and log start checkpoints durable in the new directory."""
+        """Make its compaction and log start checkpoints durable in the new directory.
+
+        The truncations count for the cleaner, which must not take for clean what was cut since.
+        """
         partition = old.topic_partition
+        future.local.truncations = old.truncations
         before, after = self.directory(old.log_directory), self.directory(future.log_directory)
         cleaned = before.checkpoints.offsets(CLEANER_OFFSET_CHECKPOINT).get(partition)
         if cleaned is not None:
@@ -396,10 +397,7 @@ class LogManager:
         log = self._future.pop(topic_partition, None)
         if log is not None:
             self._set_aside(log, DELETE)
-            self.chores.delete_later(
-                [log.directory], self._file_delete_delay_ms(), is_directory=True
-            )
-            log.release()
+            self._delete_later(log)
 
     # -- directories ----------------------------------------------------------------------------
 

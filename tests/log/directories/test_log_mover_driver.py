@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 import pytest
 
@@ -22,11 +22,13 @@ from tests.log.log_makers import NOW_MS, append, batch_of, values_of
 
 
 class Moving:
-    """A manager of two directories, one log with some records in /a, and a mover."""
+    """A manager of several directories, one log with some records in /a, and a mover."""
 
-    def __init__(self, files: MemoryFiles | None = None) -> None:
+    def __init__(
+        self, files: MemoryFiles | None = None, directories: Sequence[str] = ("/a", "/b")
+    ) -> None:
         self.files = files or MemoryFiles()
-        self.manager = loaded(self.files, "/a", "/b")
+        self.manager = loaded(self.files, *directories)
         self.failures: list[LogDirFailure] = []
         self.moved: list[PartitionLog] = []
         self.manager.follow_moves(lambda tp, log: self.moved.append(log))
@@ -89,6 +91,7 @@ def test_a_move_while_the_partition_is_written(monkeypatch: pytest.MonkeyPatch) 
     new = moving.manager.get(ORDERS[0])
     assert new is not None
     assert moving.moved == [new]
+    assert new.truncations == log.truncations == 0
     assert (new.directory, log.is_offline) == ("/b/orders-0", True)
     assert offsets(new) == list(range(31))
     assert new.leader_epochs.epochs.entries == [(0, 0), (1, 8), (2, 16), (3, 21)]
@@ -252,6 +255,7 @@ def test_truncation_of_the_log_while_it_is_copied(monkeypatch: pytest.MonkeyPatc
     assert new is not None
     assert offsets(new) == [0, 1, 2, 3, 4, 5]
     assert new.leader_epochs.latest_epoch == 7
+    assert new.truncations == log.truncations == 1
 
 
 def test_truncation_of_the_log_before_a_move_is_resumed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -326,3 +330,28 @@ def test_a_deleted_partition_is_not_moved_on() -> None:
     assert moving.moved == []
     assert moving.failures == []
     assert moving.manager.get(ORDERS[0]) is None
+
+
+def test_a_copy_is_not_continued_for_a_topic_of_the_same_name() -> None:
+    """The directory of the log fails during the move; then the topic is deleted and recreated."""
+    moving = Moving(directories=("/a", "/b", "/c"))
+    moving.fill()
+
+    async def story(mover: LogMover) -> None:
+        mover.move(ORDERS[0], "/b")
+        copy = moving.manager.future(ORDERS[0])
+        assert copy is not None
+        while copy.log_end_offset < 20:
+            await mover._scheduler.sleep(0)
+        moving.manager.on_dir_failure("/a")
+        await finished(mover)
+        new = moving.manager.create(ORDERS[0], bytes(16), TopicConfig.default(), "/c")
+        append(new, b"other")
+        assert moving.manager.future(ORDERS[0]) is None
+        with pytest.raises(KafkaError):
+            mover.move(ORDERS[0], "/b")
+
+    moving.run(story)
+    new = moving.manager.get(ORDERS[0])
+    assert new is not None
+    assert values_of(new) == [b"other"]
