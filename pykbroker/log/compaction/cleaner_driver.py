@@ -92,6 +92,7 @@ class CleanerDriver:
         for directory in self._manager.directories:
             offsets = directory.checkpoints.offsets(CLEANER_OFFSET_CHECKPOINT)
             self.state.load(offsets, self._manager.logs_in(directory))
+        self._manager.chores.follow_truncations(self._on_truncated)
 
     async def _run(self, number: int) -> None:
         """Run one of the cleaners; the first always runs and starts the others."""
@@ -162,8 +163,8 @@ class CleanerDriver:
             if end_offset is None:
                 self.state.aborted(partition)
                 await self._pause()
-            elif not self._is_in_place(chosen.log):
-                self.state.aborted(partition)  # deleted, or being copied, since its last swap
+            elif not self._is_in_place(chosen):
+                self.state.aborted(partition)  # deleted, truncated or copied since its last swap
             elif end_offset < 0:
                 self.state.failed(partition)
             else:
@@ -211,7 +212,6 @@ class CleanerDriver:
         config = self._manager.config
         cleaners = max(config.log_cleaner_threads, 1)  # the cleaners share memory and throughput
         mark = self._high_watermarks().get(log.topic_partition, 0)
-        truncations = log.truncations
         job, segments = make_job(
             chosen,
             mark,
@@ -235,8 +235,7 @@ class CleanerDriver:
                 self._discard(job)
                 return None
             if "group" in message:
-                is_intact = log.truncations == truncations
-                if not (is_intact and self._swap(log, job, by_base, message["group"])):
+                if not self._swap(chosen, job, by_base, message["group"]):
                     worker.end_process()
                     self._discard(job)
                     return None
@@ -250,20 +249,35 @@ class CleanerDriver:
 
     def _swap(
         self,
-        log: PartitionLog,
+        chosen: LogToClean,
         job: CompactionJob,
         by_base: Mapping[int, Segment],
         group: dict[str, list[int]],
     ) -> bool:
-        if not self._is_in_place(log) or log.directory != job.directory:
+        log = chosen.log
+        if not self._is_in_place(chosen) or log.directory != job.directory:
             return False
         old = [by_base[base_offset] for base_offset in group["old"]]
         return replace_segments(log.local, old, group["new"], sync=False)
 
-    def _is_in_place(self, log: PartitionLog) -> bool:
-        """Return whether the log still exists and is not being moved to another directory."""
+    def _is_in_place(self, chosen: LogToClean) -> bool:
+        """Return whether the log still exists, has not been truncated since it was chosen, and is
+        not being moved to another directory.
+        """
+        log = chosen.log
+        return (
+            self._manager.get(log.topic_partition) is log
+            and self._manager.future(log.topic_partition) is None
+            and log.truncations == chosen.truncations
+        )
+
+    def _on_truncated(self, log: PartitionLog) -> None:
+        """Keep the next run from taking for clean what follows in the place of clean records."""
         partition = log.topic_partition
-        return self._manager.get(partition) is log and self._manager.future(partition) is None
+        if self._manager.get(partition) is log and self.state.truncated(log):
+            checkpoints = self._manager.directory(log.log_directory).checkpoints
+            first_dirty = self.state.first_dirty[partition]
+            checkpoints.put(CLEANER_OFFSET_CHECKPOINT, partition, first_dirty)
 
     async def _sync_directory(self, log: PartitionLog, worker: CompactionWorker) -> None:
         """Make the swap's renames durable without making the loop wait for the disk."""

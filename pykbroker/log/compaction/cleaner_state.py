@@ -42,6 +42,7 @@ class LogToClean(NamedTuple):
     clean_bytes: int
     cleanable_bytes: int
     is_overdue: bool
+    truncations: int
 
     @property
     def dirty_ratio(self) -> float:
@@ -62,7 +63,7 @@ class CleanerState:
         self.first_dirty: dict[TopicPartition, int] = {}
         self.in_progress: set[TopicPartition] = set()
         self.uncleanable: set[TopicPartition] = set()
-        self._known: dict[TopicPartition, tuple[bytes | None, int]] = {}
+        self._topic_ids: dict[TopicPartition, bytes | None] = {}
 
     def load(self, offsets: Mapping[TopicPartition, int], logs: Iterable[PartitionLog]) -> None:
         """Load the checkpoint of a log directory, for the logs that it covers."""
@@ -70,15 +71,14 @@ class CleanerState:
             partition = log.topic_partition
             if partition in offsets:
                 self.first_dirty[partition] = offsets[partition]
-                self._known[partition] = _identity(log)
+                self._topic_ids[partition] = log.topic_id
 
     # -- choosing -------------------------------------------------------------------------------
 
     def consider(self, log: PartitionLog, high_watermark: int, now_ms: int) -> LogToClean | None:
         """Return the log if it is due and may be cleaned now."""
         partition = log.topic_partition
-        known = self._known.get(partition)
-        if known is not None and known[0] != log.topic_id:
+        if not self._is_of(log):
             self.removed(partition)  # the topic was deleted and recreated
         if (
             not log.config.compact
@@ -128,17 +128,15 @@ class CleanerState:
             clean,
             cleanable,
             _is_overdue(log, closed, first_dirty, now_ms),
+            log.truncations,
         )
 
     def _first_dirty_of(self, log: PartitionLog) -> int:
         start = log.log_start_offset
         partition = log.topic_partition
-        identity = _identity(log)
-        if self._known.setdefault(partition, identity) != identity:
-            # The log was truncated: the offset up to which it was cleaned is void, but the fact
-            # that it was cleaned is not.
-            self._known[partition] = identity
-            self.first_dirty[partition] = start
+        if not self._is_of(log):
+            self.removed(partition)
+        self._topic_ids[partition] = log.topic_id
         known = self.first_dirty.get(partition, start)
         if start <= known <= log.log_end_offset:
             return known
@@ -167,10 +165,21 @@ class CleanerState:
         self.in_progress.discard(partition)
         self.uncleanable.add(partition)
 
+    def truncated(self, log: PartitionLog) -> bool:
+        """The end of the log was cut off: what follows there is dirty. Return whether that was
+        clean.
+        """
+        partition = log.topic_partition
+        bound = log.active.base_offset
+        if self.first_dirty.get(partition, bound) <= bound:
+            return False
+        self.first_dirty[partition] = bound
+        return True
+
     def removed(self, partition: TopicPartition) -> None:
         self.uncleanable.discard(partition)
         self.first_dirty.pop(partition, None)
-        self._known.pop(partition, None)
+        self._topic_ids.pop(partition, None)
 
     def checkpoint_of(self, logs: Iterable[PartitionLog]) -> dict[TopicPartition, int]:
         """Return the checkpoint of the directory that holds these logs.
@@ -189,12 +198,7 @@ class CleanerState:
 
         True also if nothing is known.
         """
-        known = self._known.get(log.topic_partition)
-        return known is None or known[0] == log.topic_id
-
-
-def _identity(log: PartitionLog) -> tuple[bytes | None, int]:
-    return log.topic_id, log.truncations
+        return self._topic_ids.get(log.topic_partition, log.topic_id) == log.topic_id
 
 
 def _ends_after(log: PartitionLog, segment: Segment, offset: int) -> bool:

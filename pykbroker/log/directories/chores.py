@@ -2,8 +2,8 @@
 
 State: deletions with their delay and, once known, their due time; logs that rolled and have closed
 segments to sync.
-In:    `delete_later`, `rolled`, `log_start_moved`. Out: `due_deletions(now_ms)`, `take_rolled()`,
-       calls of what `follow_log_starts` was given.
+In:    `delete_later`, `rolled`, `log_start_moved`, `truncated`. Out: `due_deletions(now_ms)`,
+       `take_rolled()`, calls of what `follow_log_starts` and `follow_truncations` were given.
 Invariants: nothing is deleted before its delay has passed; no entry is lost.
 """
 
@@ -24,7 +24,7 @@ class Deletion(NamedTuple):
 class Chores:
     """Deferred work, added by the logs and taken by the housekeeping driver."""
 
-    __slots__ = ("_dated", "_number", "_on_log_start", "_rolled", "_undated")
+    __slots__ = ("_dated", "_number", "_on_log_start", "_on_truncated", "_rolled", "_undated")
 
     def __init__(self) -> None:
         self._undated: list[tuple[int, Deletion]] = []
@@ -32,6 +32,7 @@ class Chores:
         self._rolled: dict[object, None] = {}
         self._number = 0
         self._on_log_start: Callable[[Any], None] | None = None
+        self._on_truncated: Callable[[Any], None] | None = None
 
     def delete_later(
         self, paths: Sequence[str], delay_ms: int, *, is_directory: bool = False
@@ -66,6 +67,15 @@ class Chores:
         """Retention or a request moved the log start offset of `log`."""
         if self._on_log_start is not None:
             self._on_log_start(log)
+
+    def follow_truncations(self, cut: Callable[[Any], None]) -> None:
+        """Call `cut` with each log whose end was cut off."""
+        self._on_truncated = cut
+
+    def truncated(self, log: object) -> None:
+        """The end of `log` was cut off; what the listener raises ends the truncation."""
+        if self._on_truncated is not None:
+            self._on_truncated(log)
 
     def take_rolled(self) -> list[object]:
         logs = list(self._rolled)

@@ -379,12 +379,8 @@ class LogManager:
         return future
 
     def _hand_over(self, old: PartitionLog, future: PartitionLog) -> None:
-        """Make its compaction and log start checkpoints durable in the new directory.
-
-        The truncations count for the cleaner, which must not take for clean what was cut since.
-        """
+        """Make its compaction and log start checkpoints durable in the new directory."""
         partition = old.topic_partition
-        future.local.truncations = old.truncations
         before, after = self.directory(old.log_directory), self.directory(future.log_directory)
         cleaned = before.checkpoints.offsets(CLEANER_OFFSET_CHECKPOINT).get(partition)
         if cleaned is not None:

@@ -381,6 +381,7 @@ class PartitionLog:
         self.leader_epochs.truncate_from_end(offset)
         local.log_start_offset = min(local.log_start_offset, offset)
         rebuild_producer_state(self.snapshots, self.segments, local.log_start_offset, offset)
+        self.chores.truncated(self)
         return True
 
     def truncate_fully_and_start_at(self, offset: int, now_ms: int | None = None) -> None:
@@ -396,6 +397,7 @@ class PartitionLog:
             local.log_start_offset = offset
             self.leader_epochs.clear()
             self.snapshots.truncate_fully_and_start_at(offset)
+        self.chores.truncated(self)
 
     def _end_at(self, offset: int) -> None:
         self.local.end_at(offset)

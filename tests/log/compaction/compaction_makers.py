@@ -105,7 +105,9 @@ def clean(
 
 def job_of(log: PartitionLog, first_dirty_offset: int) -> CompactionJob:
     """The job that would clean all closed segments from an offset on."""
-    chosen = LogToClean(log, first_dirty_offset, log.active.base_offset, 0, 0, False)
+    chosen = LogToClean(
+        log, first_dirty_offset, log.active.base_offset, 0, 0, False, log.truncations
+    )
     end = log.log_end_offset
     return make_job(chosen, end, NOW, map_bytes=1 << 20, io_buffer_bytes=4096)[0]
 

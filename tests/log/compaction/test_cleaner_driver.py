@@ -339,6 +339,38 @@ def test_a_log_truncated_meanwhile_keeps_its_new_records(tmp_path: Path) -> None
     assert sorted(key for key in kept if key) == [b"q0", b"q1", b"q2", b"q3"]
 
 
+def test_a_restart_does_not_take_for_clean_what_replaced_truncated_records(
+    tmp_path: Path,
+) -> None:
+    node = Node(tmp_path)
+    log, other = node.log(), node.log(OTHERS)
+
+    async def first(node: Node) -> None:
+        assert await node.cleaner.clean_one()
+        assert await node.cleaner.clean_one()
+        log.truncate_to(20)
+        writer = Writer(log)
+        for _ in range(40):
+            writer.put([(b"k", b"other")])
+        other.truncate_to(other.active.base_offset)
+
+    run(node, first)
+    again = Node(tmp_path)
+
+    async def second(node: Node) -> None:
+        assert node.cleaner.state.first_dirty[ACCOUNTS] <= 20
+        assert node.cleaner.state.first_dirty[OTHERS] == other.active.base_offset
+        found = node.manager.get(ACCOUNTS)
+        assert found is not None
+        found.truncate_fully_and_start_at(0)
+        assert node.cleaner.state.first_dirty[ACCOUNTS] == 0
+
+    run(again, second)
+    lines = (tmp_path / "cleaner-offset-checkpoint").read_text().splitlines()
+    assert f"others 1 {other.active.base_offset}" in lines
+    assert "accounts 0 0" in lines
+
+
 def test_a_worker_that_is_killed_is_started_again(tmp_path: Path) -> None:
     node = Node(tmp_path, log_cleaner_backoff_ms="0")
     log = node.log()

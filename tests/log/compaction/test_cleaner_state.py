@@ -121,7 +121,10 @@ def test_a_truncated_log_is_dirty_again(log: PartitionLog) -> None:
     clean(log, state)
     assert state.examine(log, log.log_end_offset, NOW).first_dirty_offset > 0
     log.truncate_to(4, NOW)
-    assert state.examine(log, log.log_end_offset, NOW).first_dirty_offset == 0
+    assert state.truncated(log)
+    assert state.examine(log, log.log_end_offset, NOW).first_dirty_offset == log.active.base_offset
+    assert log.active.base_offset <= 4
+    assert not state.truncated(log)
 
 
 def test_a_topic_made_again_is_dirty_from_its_start(log: PartitionLog) -> None:
@@ -169,12 +172,12 @@ def test_a_log_that_is_compacted_no_more_stays_in_the_checkpoint(log: PartitionL
     assert state.checkpoint_of([log]) == {PARTITION: 7}
 
 
-def test_a_truncated_log_begins_again_and_stays_in_the_checkpoint(log: PartitionLog) -> None:
+def test_a_truncated_log_stays_in_the_checkpoint(log: PartitionLog) -> None:
     state = CleanerState()
+    assert not state.truncated(log)
     state.load({PARTITION: 7}, [log])
-    assert state.examine(log, log.log_end_offset, NOW).first_dirty_offset == 7
-    log.truncate_to(12)
-    assert state.examine(log, log.log_end_offset, NOW).first_dirty_offset == 0
+    log.truncate_to(0)
+    assert state.truncated(log)
     assert state.checkpoint_of([log]) == {PARTITION: 0}
 
 
