@@ -1,9 +1,10 @@
 """Deferred work of a node's logs: files to unlink after a delay, segments to fsync.
 
 State: deletions with their delay and, once known, their due time; logs that rolled and have closed
-segments to sync.
+segments to sync; whether a log was truncated.
 In:    `delete_later`, `rolled`, `log_start_moved`, `truncated`. Out: `due_deletions(now_ms)`,
-       `take_rolled()`, calls of what `follow_log_starts` and `follow_truncations` were given.
+       `take_rolled()`, `take_truncated()`, calls of what `follow_log_starts` and
+       `follow_truncations` were given.
 Invariants: nothing is deleted before its delay has passed; no entry is lost.
 """
 
@@ -24,12 +25,21 @@ class Deletion(NamedTuple):
 class Chores:
     """Deferred work, added by the logs and taken by the housekeeping driver."""
 
-    __slots__ = ("_dated", "_number", "_on_log_start", "_on_truncated", "_rolled", "_undated")
+    __slots__ = (
+        "_dated",
+        "_has_truncated",
+        "_number",
+        "_on_log_start",
+        "_on_truncated",
+        "_rolled",
+        "_undated",
+    )
 
     def __init__(self) -> None:
         self._undated: list[tuple[int, Deletion]] = []
         self._dated: list[tuple[int, int, Deletion]] = []
         self._rolled: dict[object, None] = {}
+        self._has_truncated = False
         self._number = 0
         self._on_log_start: Callable[[Any], None] | None = None
         self._on_truncated: Callable[[Any], None] | None = None
@@ -74,8 +84,14 @@ class Chores:
 
     def truncated(self, log: object) -> None:
         """The end of `log` was cut off; what the listener raises ends the truncation."""
+        self._has_truncated = True
         if self._on_truncated is not None:
             self._on_truncated(log)
+
+    def take_truncated(self) -> bool:
+        """Return whether a log was truncated since the last call."""
+        taken, self._has_truncated = self._has_truncated, False
+        return taken
 
     def take_rolled(self) -> list[object]:
         logs = list(self._rolled)

@@ -175,7 +175,13 @@ class HousekeepingDriver:
     # -- tasks ----------------------------------------------------------------------------------
 
     async def do_chores(self) -> None:
-        """Fsync closed segments; unlink files whose deletion delay has passed."""
+        """Fsync closed segments; unlink files whose deletion delay has passed.
+
+        After a truncation the recovery points come first: the next start would not check what was
+        written below the former ones.
+        """
+        if self._manager.chores.take_truncated():
+            await self.checkpoint_recovery_points()
         for flusher in self._manager.chores.take_rolled():
             assert isinstance(flusher, LogFlusher)
             if not flusher.is_offline:

@@ -145,6 +145,28 @@ def test_checkpoints(house: House) -> None:
     house.run(story)
 
 
+def test_a_recovery_point_that_a_truncation_lowered_is_soon_on_disk(house: House) -> None:
+    """After a power failure the start checks what has replaced the truncated records."""
+    log = house.manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default())
+    append(log, b"a")
+    append(log, b"b", b"c")
+    path = "/a/recovery-point-offset-checkpoint"
+
+    async def story(driver: HousekeepingDriver) -> None:
+        log.flush()
+        await driver.checkpoint_recovery_points()
+        assert house.files.read_file(path) == b"0\n1\norders 0 3\n"
+        log.truncate_to(1)
+        house.now_ms += SECOND
+        await driver.run_due()
+        assert house.files.read_file(path) == b"0\n1\norders 0 1\n"
+        append(log, b"d")
+        house.now_ms += SECOND
+        await driver.run_due()
+
+    house.run(story)
+
+
 def test_an_interval_of_zero_means_once(house: House) -> None:
     name = "log_flush_start_offset_checkpoint_interval_ms"
     setattr(house.manager.config, name, 0)
