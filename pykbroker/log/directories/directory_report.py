@@ -25,8 +25,8 @@ def absolute_path(path: str) -> str:
 
 
 class LogReport(NamedTuple):
-    """One log; `offset_lag` is how far a future log is behind the current one, 0
-    for a current log.
+    """One log; `offset_lag` is how far a future log is behind the current one (-1: there is none),
+    0 for a current log.
     """
 
     topic_partition: TopicPartition
@@ -75,6 +75,8 @@ def report_directory(
     for topic_partition, log in paced(list(future.items()), breathe):
         if log.log_directory == directory.path and (wanted is None or wanted(topic_partition)):
             leader = current.get(topic_partition)
-            lag = 0 if leader is None else max(leader.log_end_offset - log.log_end_offset, 0)
+            lag = UNKNOWN  # the directory of the current log has failed
+            if leader is not None:
+                lag = max(leader.log_end_offset - log.log_end_offset, 0)
             logs.append(LogReport(topic_partition, log.size_bytes, lag, True))
     return DirectoryReport(directory.path, ErrorCode.NONE, total, usable, logs)

@@ -26,6 +26,8 @@ def test_sizes_and_lags() -> None:
     assert there.logs == [LogReport(ORDERS[0], 0, 2, True)]
     assert here.total_bytes == 1 << 30
     assert here.usable_bytes == (1 << 30) - files.used_bytes()
+    manager.on_dir_failure("/a")
+    assert manager.reports()[1].logs == [LogReport(ORDERS[0], 0, -1, True)]
 
 
 def test_absolute_paths() -> None:
