@@ -1,7 +1,8 @@
 """Replies that wait until everything up to an offset of a log is committed.
 
 State: the items in the order of their offsets, each with the offset it needs and its deadline.
-In:  park, release, expire, take_back, clear. Out: the items that no longer have to wait, in order.
+In:  park, release_next, expire_next, take_back, clear. Out: the items that no longer have to wait,
+in order.
 Invariants: offsets never decrease from one item to the next, and neither do deadlines, because an
 owner gives all its items the same time-out. The first item is therefore released and expires first.
 Source of the idea: Kafka's `DeferredEventQueue`.

@@ -1,7 +1,7 @@
 """What a node starts from before it has read anything from the quorum: bootstrap records, voters.
 
 Functions over the configuration and the formatted directories.
-Source: Kafka's `BootstrapDirectory.java`, `QuorumConfig.java`.
+Source: Kafka's `BootstrapMetadata.java`, `QuorumConfig.java`.
 """
 
 from __future__ import annotations

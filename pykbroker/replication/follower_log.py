@@ -51,7 +51,7 @@ def append_fetched(
     if the high watermark moved.
 
     Raises KafkaError(CORRUPT_MESSAGE) for damaged batches, another KafkaError for those that do not
-    fit.
+    fit, OffsetMismatch if the log does not end at `fetch_offset`.
     """
     log = partition.log
     if fetch_offset != log.log_end_offset:

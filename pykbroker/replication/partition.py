@@ -3,7 +3,7 @@
 State: the last registration from the metadata image (replicas, leader, epochs), the ISR with the
 change that the controller has not yet answered, the followers' progress (as leader), the high
 watermark, and the log, a synchronous store.
-In:  `step(event, now_ms)` for what the cluster does; `append_as_leader`, `on_written`, `read`, ...
+In:  `step(event, now_ms)` for what the cluster does; `append_as_leader`, `on_written`, `bound`, ...
      for what clients do (plain calls: the hot path).
 Out: effects of `step`; the log's outcomes; KafkaError for what a client may not do.
 Invariants: the high watermark never goes back while this node leads; it is at most the log end;

@@ -11,8 +11,8 @@ In:  `apply` (metadata publisher), `append*`, `resolve`, `end_turn`, `note_follo
      `step` (answers of the controller), `advance` (time).
 Out: outcomes of appends; deferred replies resolved; listeners notified; purgatory keys checked;
      ISR changes and followed partitions handed to the drivers that `connect` named.
-Invariants: nothing is acknowledged before it is written; a failed write fails exactly the appends
-of the turn to that partition, and takes its directory offline.
+Invariants: nothing is acknowledged before it is written; a failed write takes its directory
+offline, and fails exactly the appends of the turn that are not written yet to partitions in it.
 Source: Kafka's `ReplicaManager.scala`.
 """
 

@@ -9,7 +9,7 @@ the model allows for both.
     grow, delete without an answer             nothing: they cannot be carried out twice
 
 State: a `TopicModel` by name. In: `created`, `altered`, `grown`, `deleted`. Out: `verdict`,
-`metadata_faults`.
+`log_faults`.
 """
 
 from __future__ import annotations

@@ -13,7 +13,8 @@ order, so that no busy partition starves the others. Of a follower's session onl
 read at all (`replication/follower_session.py`).
 
 The cache is eight shards, each with an eighth of `max.incremental.fetch.session.cache.slots` and
-its own range of ids; a full shard makes room for a new session only by the rules of `_make_room`.
+its own range of ids; a full shard makes room for a new session only by the rules of
+`SessionShard._make_room`.
 Slots limit sessions whatever their size: so a shard also holds at most MAX_PARTITIONS (Kafka only
 counts them). A session that would not fit is not made, one that grows too large ends.
 

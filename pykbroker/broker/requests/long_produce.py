@@ -4,8 +4,7 @@ Each piece waits for its own turn's write, like a separate request: whether a wr
 for the batches of one turn. Partitions are independent of each other, so clients notice no
 difference; there is a single answer.
 
-State: none. In: the request, and the results of checks made ahead. Out: the merged answers of
-`append_all`.
+State: none. In: the request, and the function that appends one piece. Out: the merged answers.
 """
 
 from __future__ import annotations

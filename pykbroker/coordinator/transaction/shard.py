@@ -4,8 +4,8 @@ State: the transactions by transactional id, as replayed. What no record holds o
      went on after an error is lost with the machine: the epoch before the present one (and what
      records of version 0 lack).
 In:  initialise, add_partitions, end, abort_overdue, complete, forget_unused: each
-     `(request, context, caller, now_ms) -> ShardDecision`; verify, describe, list_transactions,
-     overdue, ending: questions; replay.
+     `(request, context, caller, now_ms) -> ShardDecision`; verify, one_transaction,
+     all_transactions, overdue, ending, is_ending: questions; replay.
 Out: decisions: records for the log, and replies.
 Invariant: a decided outcome (PREPARE_...) is only ever followed by its completion.
 Source: Kafka's `TransactionCoordinator.scala`, `TransactionStateManager.scala`.

@@ -10,7 +10,7 @@ The rules follow the metadata log record by record and know nothing of the contr
     a replica that leaves fewer than min.insync.replicas in sync stays eligible, until enough are in
     sync again, or its broker registers after a crash: then it is neither in sync nor eligible
 
-In: `take(batch)` for each committed batch in order, `ended_uncleanly` of processes. Out:
+In: `take(batch)` for each committed batch in order, `crashed` for a broker whose process did. Out:
 `Violation`. Source: KIP-966; Kafka's `PartitionRegistration.java` for the effect of a record.
 """
 

@@ -7,7 +7,7 @@
     clock                       the wall clock jumps
     cut, slow link, break       the network, one way; one connection
 
-Each world uses only some kinds (`FaultMix`, drawn as well), so that rare combinations of faults
+Each world uses only some kinds (`weights`, drawn as well), so that rare combinations of faults
 become frequent. Each fault ends by itself; `heal` ends all. A node that is down is started again
 after a while.
 """

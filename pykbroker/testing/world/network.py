@@ -5,12 +5,12 @@
     Port        a bound socket that accepts connections: a `ListeningSocket`
     Link        one direction between two hosts: how long packets take, or that none get through
 
-In: `connect`, `listen` by transports; faults: `cut`, `heal`, `slow`, `break_connection`,
-`power_off`.
+In: `connect`, `listen` by transports; faults: `cut`, `heal`, `slow`, `power_off`, and
+`Endpoint.break_both`.
 Out: readiness callbacks, in the name of the process that owns the socket.
 Invariants: within a stream bytes keep their order and are never lost while the connection stands;
 between streams any order is possible. What a cut link holds back arrives when it is healed, as TCP
-would retransmit it. A connection breaks only by `break_connection` or the end of a host.
+would retransmit it. A connection breaks only by `break_both`, the end of a process or of a host.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ class ProducerInstance:
 
     @property
     def order(self) -> Order:
-        """Return a number that is higher for later producers of the same transactional id."""
+        """Return a pair that is greater for later producers of the same transactional id."""
         return self.producer_id, self.epoch
 
 
@@ -114,7 +114,7 @@ class SentTransaction:
 
 
 class Losses(NamedTuple):
-    """What a power failure may take, in the order of the logs that contain it."""
+    """What a power failure may take from the logs of the coordinator, of records and of offsets."""
 
     transactional_ids: frozenset[str]
     """What the coordinator wrote last of these."""
