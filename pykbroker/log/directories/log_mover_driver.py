@@ -157,9 +157,17 @@ class LogMover:
                 )
             await self._scheduler.sleep(0)  # it will be written at the end of this turn
             return
-        payload = await self._threads.run(outcome.slice.read)
+        truncations = source.truncations
+        try:
+            payload = await self._threads.run(outcome.slice.read)
+        except OSError as error:  # also if the file has become shorter
+            if source.is_offline or source.truncations != truncations:
+                return
+            raise source.failure("copying", error) from error
         if future.is_offline or future.log_end_offset != offset:
             return
+        if source.truncations != truncations:
+            return  # the bytes may be half old and half new
         first = int.from_bytes(payload[:8], "big", signed=True)
         if first < offset and future.log_start_offset == offset:
             # The log starts within a batch (DeleteRecords): the copy must hold the whole batch.

@@ -8,6 +8,8 @@ from collections.abc import Awaitable, Callable, Sequence
 import pytest
 
 from pykbroker.config import TopicConfig
+from pykbroker.deferred import Deferred
+from pykbroker.environment.background import Threads
 from pykbroker.environment.files import LogDirFailure
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.log.directories import log_mover_driver
@@ -54,6 +56,23 @@ class Moving:
                 await mover.stop()
 
         run(main)
+
+
+class Overtaken:
+    """Threads before whose first job something else happens."""
+
+    def __init__(self, threads: Threads, before: Callable[[], object]) -> None:
+        self._threads = threads
+        self._before: Callable[[], object] | None = before
+
+    def run(self, job: Callable[[], object]) -> Deferred:
+        before, self._before = self._before, None
+        if before is not None:
+            before()
+        return self._threads.run(job)
+
+    def close(self) -> None:
+        self._threads.close()
 
 
 async def finished(mover: LogMover) -> None:
@@ -313,6 +332,58 @@ def test_a_copy_that_shares_no_epoch_with_the_log_begins_anew(
     assert (new.log_start_offset, new.log_end_offset) == (15, 25)
     assert values_of(new, 15) == [b"other %d" % number for number in range(10)]
     assert new.leader_epochs.epochs.entries == [(9, 15)]
+
+
+def test_truncation_of_the_log_while_it_is_read() -> None:
+    """What the thread wants to read is not there any more."""
+    moving = Moving()
+    log = moving.fill()
+
+    async def story(mover: LogMover) -> None:
+        mover._threads = Overtaken(mover._threads, lambda: log.truncate_to(5))
+        mover.move(ORDERS[0], "/b")
+        await finished(mover)
+
+    moving.run(story)
+    new = moving.manager.get(ORDERS[0])
+    assert new is not None
+    assert new.log_directory == "/b"
+    assert moving.failures == []
+    assert values_of(new) == [b"0", b"1", b"2", b"3", b"4"]
+
+
+def test_a_log_that_cannot_be_read() -> None:
+    moving = Moving()
+    log = moving.fill()
+
+    def fail() -> None:
+        raise OSError(errno.EIO, "broken")
+
+    async def story(mover: LogMover) -> None:
+        mover._threads = Overtaken(mover._threads, fail)
+        mover.move(ORDERS[0], "/b")
+        await finished(mover)
+
+    moving.run(story)
+    assert [failure.directory for failure in moving.failures] == ["/a"]
+    assert log.is_offline
+
+
+def test_a_log_that_is_deleted_while_it_cannot_be_read() -> None:
+    moving = Moving()
+    moving.fill()
+
+    def delete_and_fail() -> None:
+        moving.manager.delete(ORDERS[0])
+        raise OSError(errno.EIO, "broken")
+
+    async def story(mover: LogMover) -> None:
+        mover._threads = Overtaken(mover._threads, delete_and_fail)
+        mover.move(ORDERS[0], "/b")
+        await finished(mover)
+
+    moving.run(story)
+    assert moving.failures == []
 
 
 def test_a_deleted_partition_is_not_moved_on() -> None:
