@@ -3,7 +3,8 @@
 In: a configuration file, the environment, flags. Out: one line `ready ...` on standard output once
 the node serves; logs on standard error. SIGTERM and SIGINT stop it cleanly (exit code 0); a second
 one ends the wait for a controller that takes over its leaderships.
-If the node cannot start, it prints one line on standard error, exits with 1 and changes nothing.
+If the node cannot start, it prints one line on standard error and exits with 1. A wrong
+configuration, a port in use and a directory of another node leave no trace.
 """
 
 from __future__ import annotations

@@ -13,7 +13,8 @@ default, validator, documentation, whether it can be changed at run time, and ab
 In: text, as it stands in a file, a variable of the environment or a request.
 Out: typed values (int, float, bool, str, tuple of str), or ConfigError in Kafka's wording.
 Invariant: parsing follows ConfigDef.parseType (Java's number syntax and trimming), so that a
-value is accepted here exactly when Kafka accepts it.
+value is accepted here when Kafka accepts it; only the digits of numbers must be ASCII, and their
+exponents decimal.
 """
 
 from __future__ import annotations

@@ -7,9 +7,9 @@
     unfence --------- clients see it
     controlled_shutdown, close
 
-State: its parts, and the time of the last snapshot.
+State: its parts.
 In:    the calls above, in that order. Out: Deferreds; `on_fatal` if the node must stop.
-Source: Kafka's `SharedServer.scala`, `BrokerServer.scala`, `SnapshotGenerator.java`.
+Source: Kafka's `SharedServer.scala`, `BrokerServer.scala`.
 """
 
 from __future__ import annotations

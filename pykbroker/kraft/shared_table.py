@@ -29,7 +29,7 @@ def merged(
     changes: Mapping[KeyT, ValueT | None],
     breathe: Breathe = go_on,
 ) -> Mapping[KeyT, ValueT]:
-    """Return `before` with `changes` applied, None removing; `before` itself if nothing changed.
+    """Return `before` with `changes` applied, None removing; `before` itself without changes.
     `breathe` is called between entries (`environment/slices.py`).
     """
     if not changes:

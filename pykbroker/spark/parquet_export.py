@@ -1,7 +1,7 @@
 """`to_parquet`: each task writes its own Parquet file, the driver begins and ends the export.
 
 State   in the target: `_writing-MARK` while an export runs; MARK is in the names of its files.
-        Invariants
+Invariants
     An export is either complete, with `_SUCCESS`, or leaves nothing. A task whose export has ended
     (Spark does not wait for abandoned tasks) deletes its own file: it checks for the mark after
     writing the file, and files written before the mark is removed are deleted after it.

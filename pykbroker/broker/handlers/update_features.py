@@ -1,9 +1,9 @@
 """UpdateFeatures (57): forwarded to the active controller.
 
 Behaviour: either all updates are applied or none is. metadata.version can be raised to what every
-node supports, eligible.leader.replicas.version also lowered; features that are not implemented
-here, downgrades that would lose metadata and kraft.version are rejected with INVALID_UPDATE_VERSION
-and the reason (`kraft/controller/features.py`).
+node supports, eligible.leader.replicas.version and transaction.version also lowered; features that
+are not implemented here, downgrades that would lose metadata and kraft.version are rejected with
+INVALID_UPDATE_VERSION and the reason (`kraft/controller/features.py`).
 Versions: 0-2. 1+ upgrade types and `validate_only`; 0-1 a result per feature.
 Not done: authorization.
 """

@@ -5,7 +5,7 @@
     /readyz     200 while the node serves clients; 503 and what it is doing before and after
 
 The port is bound with the listeners of the node, before anything is changed, and released last.
-Probes wait while the loop reads the logs at startup.
+Probes wait while the loop reads the metadata log at startup.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """UpdateFeatures: changes the finalised features of the cluster.
 
-metadata.version can be raised to what every registered node supports;
-eligible.leader.replicas.version can be raised and lowered. With it on, brokers have one value of
-`min.insync.replicas`: settings of single brokers are removed. When it is lowered, partitions drop
-their eligible leaders with their next change. Every other request is rejected with Kafka's reasons:
+metadata.version can be raised to what every registered node supports, and lowered where that loses
+no metadata; eligible.leader.replicas.version and transaction.version can be raised and lowered.
+With eligible leader replicas on, brokers have one value of `min.insync.replicas`: settings of
+single brokers are removed. When the feature is off, partitions drop their eligible leaders with
+their next change. Every other request is rejected with Kafka's reasons:
 features that are not implemented here, downgrades of metadata.version that would lose metadata, and
 changes of kraft.version (which needs a reconfigurable quorum).
 Source: Kafka's `FeatureControlManager.java`, `QuorumFeatures.java`, and `updateFeatures` of

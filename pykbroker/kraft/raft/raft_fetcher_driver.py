@@ -6,7 +6,8 @@
         diverging    the log is truncated to where both agree
         snapshot id  the snapshot is fetched in slices, verified, and replaces the log
 
-State: whether the leader was recently unreachable. Everything else is in the machine and the log.
+State: whether the leader was recently unreachable; the epoch whose leader knows where this voter
+listens. Everything else is in the machine and the log.
 In:    `wake` when the role may have changed. Out: requests through `send`; calls to the driver.
 Invariant: a voter's log is on disk before its next Fetch reports its end to the leader.
 Source: Kafka's `KafkaRaftClient.java` (`pollFollower`, `handleFetchResponse`,

@@ -16,7 +16,8 @@
     Resigned      pre-vote: if its log is as long  election timeout -> Unattached in the next epoch
                   vote: no
 
-An observer (not a voter) is always Unattached or Follower. Every higher epoch leads to Unattached.
+An observer (not a voter) is always Unattached or Follower. A higher epoch leads to Unattached, or
+to Follower if its leader is known.
 Source: Kafka's `QuorumState.java` and the `…State.java` beside it; pre-votes: KIP-996.
 """
 

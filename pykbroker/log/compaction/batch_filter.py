@@ -2,7 +2,7 @@
 
 In      a whole batch and its header; the map of keys; transactions, producers and the time.
 Out     None (nothing is kept), the batch unchanged, or a smaller batch in the same frame.
-        Invariants (Kafka's, Cleaner.java and MemoryRecords.filterTo)
+Invariants (Kafka's, Cleaner.java and MemoryRecords.filterTo)
     A record is kept if it is the latest of its key, or past the offsets that the map covers.
     Records of aborted transactions and records without a key are removed.
     A tombstone is kept until the batch's delete horizon, which is set to now + delete.retention.ms

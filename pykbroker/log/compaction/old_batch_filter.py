@@ -2,7 +2,7 @@
 
 In      a whole message of magic 0 or 1 and its header; the retention rules of the round.
 Out     None (nothing is kept), or a batch with the codec and the timestamp type of the message.
-        Invariants (Kafka's, MemoryRecords.buildRetainedRecordsInto and Cleaner.shouldRetainRecord)
+Invariants (Kafka's, MemoryRecords.buildRetainedRecordsInto and Cleaner.shouldRetainRecord)
     Offsets do not change. Everything kept is rewritten, even if it is the whole message: the batch
     begins with the first record kept and ends with the last. Magic 0 has no timestamps; its records
     get -1. Tombstones are kept while their segment is younger than delete.retention.ms before the

@@ -1,6 +1,6 @@
 """All logs of a node, across its log directories.
 
-State: the directories (one may be offline), the logs by partition, future logs (copies that move
+State: the directories (some may be offline), the logs by partition, future logs (copies that move
        between directories), chores.
 In:    partitions to create, delete, set aside, move; directories that fail; the time.
 Out:   PartitionLog; facts for DescribeLogDirs; LogDirFailure of one directory (others continue);

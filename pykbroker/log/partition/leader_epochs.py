@@ -2,8 +2,9 @@
 
 State   (epoch, start offset) pairs, both strictly ascending.
 In      epochs of appended batches, truncations at either end, queries of followers.
-Out     answers; a mutator returns True if the checkpoint file has to be rewritten. Invariants An
-    epoch's records are between its start offset and that of the next epoch; those of the latest
+Out     answers; a mutator returns True if the checkpoint file has to be rewritten.
+Invariants
+    An epoch's records are between its start offset and that of the next epoch; those of the latest
     epoch reach to the log's end.
 
 The file (checkpoints.py): version 0, the number of entries, then `epoch start_offset` a line.
