@@ -96,10 +96,6 @@ def decode_type(key: bytes | None) -> int:
     return control_type if ABORT <= control_type <= KRAFT_VOTERS else UNKNOWN
 
 
-def encode_marker_value(coordinator_epoch: int) -> bytes:
-    return _MARKER_VALUE.pack(0, coordinator_epoch)
-
-
 def decode_marker(key: bytes | None, value: bytes | None) -> EndTxnMarker:
     """The transaction marker of a control record with this key and value."""
     control_type = decode_type(key)
@@ -179,21 +175,28 @@ def build_marker_batch(
     leader_epoch: int = record_batch.NO_LEADER_EPOCH,
 ) -> bytearray:
     """The batch that ends a transaction of this producer."""
-    record: NewRecord = (
-        encode_key(marker.control_type),
-        encode_marker_value(marker.coordinator_epoch),
+    record = _MARKER_RECORD.pack(
+        _BEFORE_MARKER_KEY,
+        0,
+        marker.control_type,
+        _MARKER_VALUE_LENGTH,
+        0,
+        marker.coordinator_epoch,
+        0,
+    )
+    attributes = record_batch.TRANSACTIONAL_BIT | record_batch.CONTROL_BIT
+    no_sequence = record_batch.NO_SEQUENCE
+    fields = (
+        attributes,
+        0,
         timestamp_ms,
-        (),
+        timestamp_ms,
+        producer_id,
+        producer_epoch,
+        no_sequence,
+        1,
     )
-    return record_batch.build_batch(
-        [record],
-        base_offset=base_offset,
-        leader_epoch=leader_epoch,
-        producer_id=producer_id,
-        producer_epoch=producer_epoch,
-        is_transactional=True,
-        is_control=True,
-    )
+    return record_batch.enclose(record, fields, base_offset, leader_epoch)
 
 
 def build_control_batch(

@@ -268,12 +268,10 @@ class ReplicaManager:
             or not partition.may_append(ACKS_ALL)
         ):
             return None
-        records = memoryview(batch)
-        plain = partition.log.appender.check_plain(records, leader_epoch, now_ms, is_own=True)
-        if plain is None:
-            return None
-        base_offset = self.queue_plain(partition, records, plain)
-        return base_offset, base_offset + plain[0] + 1
+        queued = partition.log.appender.queue_own(batch, leader_epoch, now_ms)
+        if queued is not None:
+            self._dirty[partition] = None
+        return queued
 
     def append_as_coordinator(
         self,

@@ -2,6 +2,7 @@
 
     append_as_leader ->   check_plain, queue_plain: where there is nothing special
                      else plain_outcome or validate, what is known of the producer, queued
+    queue_own             a batch that this node has just built
 
 State: the validation rules. Queued batches are in the AppendQueue.
 In:    batches (views of received frames stay views). Out: AppendOutcome; LogDirFailure if the
@@ -11,6 +12,7 @@ Invariants: batches queued in a turn see each other (sequence checks, offsets).
 
 from __future__ import annotations
 
+from struct import Struct
 from typing import TYPE_CHECKING, TypeAlias
 
 from pykbroker.environment.files import Buffer
@@ -38,6 +40,7 @@ from pykbroker.log.validation.validation_rules import (
 )
 from pykbroker.protocol.record import CorruptBatch
 from pykbroker.protocol.record_batch import (
+    ATTRIBUTES_AT,
     LOG_OVERHEAD,
     MAGIC_V2,
     TRANSACTIONAL_BIT,
@@ -47,6 +50,8 @@ from pykbroker.protocol.record_batch import (
 
 if TYPE_CHECKING:
     from pykbroker.config import TopicConfig
+
+_attributes_and_delta = Struct(">hi").unpack_from
 
 PlainBatch: TypeAlias = tuple[int, int, ProducerUpdate | None]
 """A batch that `queue_plain` takes: last offset delta, max timestamp, its producer's update."""
@@ -82,7 +87,7 @@ class LogAppender:
         """See PartitionLog."""
         if checked is None:
             view = memoryview(records)
-            if guard is None:
+            if guard is None and origin == CLIENT:
                 plain = self.check_plain(view, leader_epoch, now_ms)
                 if plain is not None:
                     base_offset = self.queue_plain(view, plain, leader_epoch)
@@ -132,11 +137,9 @@ class LogAppender:
         self._queue.add(batch, (base_offset, last_offset, header.max_timestamp, size), update)
         return AppendOutcome(base_offset, last_offset, checked.log_append_time, queued=True)
 
-    def check_plain(
-        self, records: memoryview, leader_epoch: int, now_ms: int, *, is_own: bool = False
-    ) -> PlainBatch | None:
-        """Check whether `queue_plain` can take a batch of a client, or one that this node has just
-        built (`is_own`, see `plain_header`); None if it needs full validation.
+    def check_plain(self, records: memoryview, leader_epoch: int, now_ms: int) -> PlainBatch | None:
+        """Check whether `queue_plain` can take a batch of a client; None if it needs full
+        validation.
 
         That is the case for a batch that is not plain (plain_batch.py) or not its producer's next
         one, and if the append has to do more than queue it: roll, open a segment, begin an epoch.
@@ -145,7 +148,7 @@ class LogAppender:
         queue = self._queue
         if leader_epoch != self._epochs.latest_epoch or not local.active.is_writable:
             return None
-        header = plain_header(records, self._rules, now_ms, is_own=is_own)
+        header = plain_header(records, self._rules, now_ms)
         if header is None:
             return None
         delta, max_timestamp, producer_id, producer_epoch, sequence = header
@@ -169,6 +172,33 @@ class LogAppender:
         place = (base_offset, base_offset + delta, max_timestamp, len(batch))
         self._queue.add(batch, place, update)
         return base_offset
+
+    def queue_own(self, batch: bytearray, leader_epoch: int, now_ms: int) -> tuple[int, int] | None:
+        """Queue a batch that this node has just built, without a producer, from records of `now_ms`
+        that have keys; return its base offset and the next offset.
+
+        None if it needs `append_as_leader`: if it has attributes, if the topic asks for more than
+        plain batches, and if the append has to do more than queue it.
+        """
+        local = self._local
+        queue = self._queue
+        size = len(batch)
+        attributes, delta = _attributes_and_delta(batch, ATTRIBUTES_AT)
+        if (
+            attributes
+            or size > self._rules.plain_bytes
+            or leader_epoch != self._epochs.latest_epoch
+            or not local.active.is_writable
+        ):
+            return None
+        base_offset = queue.next_offset
+        last_offset = base_offset + delta
+        local.now_ms = now_ms
+        if queue.must_roll(size, last_offset, now_ms, now_ms):
+            return None
+        assign_offset(batch, base_offset, leader_epoch)
+        queue.add(batch, (base_offset, last_offset, now_ms, size), None)
+        return base_offset, last_offset + 1
 
     def _find_duplicate(self, header: BatchHeader) -> BatchMetadata | None:
         producers = self._producers

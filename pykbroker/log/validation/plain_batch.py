@@ -43,14 +43,9 @@ def plain_header(
     rules: ValidationRules,
     now_ms: int,
     expected_attributes: int = 0,
-    *,
-    is_own: bool = False,
 ) -> tuple[int, int, int, int, int] | None:
     """Return (last offset delta, max timestamp, producer id, producer epoch,
     base sequence), or None, also if the batch has other attributes.
-
-    is_own: this node has just built the batch, with the right checksum, from records of `now_ms`
-    that have keys. Its bytes are not looked at again, only what the topic may ask for is.
     """
     size = len(view)
     if not RECORD_BATCH_OVERHEAD <= size <= rules.plain_bytes:
@@ -69,11 +64,9 @@ def plain_header(
         or (producer_id >= 0 and base_sequence < 0 and not attributes & CONTROL_BIT)
         or max_timestamp < NO_TIMESTAMP
         or max_timestamp - now_ms > rules.after_max_ms
-        or (not is_own and crc != crc32c(view[ATTRIBUTES_AT:]))
+        or crc != crc32c(view[ATTRIBUTES_AT:])
     ):
         return None
-    if is_own:
-        return delta, max_timestamp, producer_id, producer_epoch, base_sequence
     records = bytes(view[RECORDS_AT:])
     if count == 1 and is_plain_record(records, rules.compact):
         min_timestamp = base_timestamp

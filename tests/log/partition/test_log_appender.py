@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pykbroker.errors import ErrorCode
-from pykbroker.protocol.record_batch import read_header
+from pykbroker.protocol import compression
+from pykbroker.protocol.record_batch import build_batch, read_header
 from pykbroker.testing.world.memory_files import MemoryFiles
 from tests.log.log_makers import (
     NOW_MS,
@@ -125,3 +126,59 @@ def test_followers_take_offsets_as_they_come(files: MemoryFiles) -> None:
     broken[65] ^= 1
     assert follower.append_as_follower(broken, NOW_MS).error == ErrorCode.CORRUPT_MESSAGE
     assert follower.append_as_follower(payload, NOW_MS, leader_epoch=2).queued is False
+
+
+def own(count: int = 1, value: bytes = b"v" * 100, codec: int = compression.NONE) -> bytearray:
+    """A batch as coordinators build them."""
+    return build_batch([(b"key", value, NOW_MS, [])] * count, codec=codec)
+
+
+@pytest.mark.parametrize("policy", ["delete", "compact"])
+def test_a_batch_of_this_node_is_appended_as_a_clients(policy: str) -> None:
+    logs = [open_orders(memory_disk(), cleanup_policy=policy) for _ in range(2)]
+    for log in logs:  # the first batch opens the segment
+        log.append_as_leader(own(), 0, NOW_MS)
+        log.write_pending()
+    for count in (1, 2, 600, 1):
+        queued = logs[0].appender.queue_own(own(count), 0, NOW_MS)
+        outcome = logs[1].append_as_leader(own(count), 0, NOW_MS)
+        assert queued == (outcome.base_offset, outcome.last_offset + 1)
+    for log in logs:
+        log.write_pending()
+    first, second = (log.read(0, 1 << 20, log.log_end_offset).slice for log in logs)
+    assert first is not None
+    assert second is not None
+    assert first.read() == second.read()
+    assert logs[0].offset_of_max_timestamp() == logs[1].offset_of_max_timestamp()
+
+
+@pytest.mark.parametrize(
+    "batch, leader_epoch, options",
+    [
+        (own(codec=compression.GZIP), 0, {}),
+        (build_batch([(b"k", b"v", NOW_MS, ())], is_transactional=True), 0, {}),
+        (own(), 1, {}),
+        (own(), 0, {"message_timestamp_type": "LogAppendTime"}),
+        (own(), 0, {"compression_type": "gzip"}),
+        (own(value=b"v" * 2000), 0, {"max_message_bytes": "1000"}),
+        (own(value=b"v" * 1_048_450), 0, {"segment_bytes": "1048576"}),
+    ],
+    ids=[
+        "compressed",
+        "in a transaction",
+        "first of an epoch",
+        "append time",
+        "compressing topic",
+        "too large",
+        "begins a segment",
+    ],
+)
+def test_a_batch_of_this_node_that_needs_more(
+    files: MemoryFiles, batch: bytearray, leader_epoch: int, options: dict[str, str]
+) -> None:
+    log = open_orders(files, **options)
+    append(log, b"a")
+    before = bytes(batch)
+    assert log.appender.queue_own(batch, leader_epoch, NOW_MS) is None
+    assert not log.has_pending
+    assert batch == before

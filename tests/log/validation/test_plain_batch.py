@@ -159,25 +159,14 @@ def test_topics_that_ask_for_more_have_no_plain_batches(
     batch = build_batch([(b"key", b"v" * 100, NOW_MS + ahead_ms, [])])
     assert plain_header(memoryview(batch), ValidationRules("p"), NOW_MS) is not None
     assert plain_header(memoryview(batch), rules, NOW_MS) is None
-    if not ahead_ms:
-        assert plain_header(memoryview(batch), rules, NOW_MS, is_own=True) is None
 
 
-@pytest.mark.parametrize("is_own", [False, True])
 @pytest.mark.parametrize("bit", range(16))
-def test_no_attribute_is_plain(bit: int, is_own: bool) -> None:
+def test_no_attribute_is_plain(bit: int) -> None:
     batch = build_batch([(b"key", b"value", NOW_MS, [])])
     struct.pack_into(">H", batch, ATTRIBUTES_AT, 1 << bit)
     struct.pack_into(">I", batch, CRC_AT, compute_crc(batch))
-    assert plain_header(memoryview(batch), RULES, NOW_MS, is_own=is_own) is None
-
-
-@pytest.mark.parametrize("rules", [RULES, COMPACTING], ids=["plain topic", "compacted topic"])
-@pytest.mark.parametrize("count", [1, 2, 600])
-def test_a_batch_of_this_node_is_plain_as_a_clients(rules: ValidationRules, count: int) -> None:
-    view = memoryview(build_batch([(b"key", b"v" * 100, NOW_MS, [])] * count))
-    found = plain_header(view, rules, NOW_MS, is_own=True)
-    assert found == plain_header(view, rules, NOW_MS) == (count - 1, NOW_MS, -1, -1, -1)
+    assert plain_header(memoryview(batch), RULES, NOW_MS) is None
 
 
 def test_a_log_is_the_same_with_and_without_the_short_look(
