@@ -27,6 +27,7 @@ from pykbroker.replication.replica_manager import ReplicaManager
 if TYPE_CHECKING:  # imported when they are created
     from pykbroker.broker.transactions.transaction_joining_driver import TransactionJoining
     from pykbroker.coordinator.group.group_coordinator_driver import GroupCoordinator
+    from pykbroker.coordinator.transaction.marker_driver import MarkerResults
     from pykbroker.coordinator.transaction.transaction_coordinator_driver import (
         TransactionCoordinator,
     )
@@ -35,7 +36,6 @@ if TYPE_CHECKING:  # imported when they are created
         AddPartitionsToTxnRequest,
     )
     from pykbroker.protocol.messages.write_txn_markers_request import WritableTxnMarker
-    from pykbroker.protocol.messages.write_txn_markers_response import WriteTxnMarkersResponse
     from pykbroker.types import Peer
 
 
@@ -116,7 +116,7 @@ class Coordinators:
         outgoing: Outgoing,
         channel: RequestChannel,
         take_producer_id: Callable[[], int | Deferred],
-        write_markers: Callable[[list[WritableTxnMarker]], WriteTxnMarkersResponse | Deferred],
+        write_markers: Callable[[list[WritableTxnMarker]], MarkerResults | Deferred],
     ) -> None:
         self._environment = environment
         self._config = config

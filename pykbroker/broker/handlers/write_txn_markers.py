@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pykbroker.broker.handlers import Handler, Outcome, in_slices_if
-from pykbroker.broker.transactions.transaction_markers import Results, response_to, results_of
+from pykbroker.broker.transactions.transaction_markers import response_to, write_markers
 from pykbroker.deferred import then
 from pykbroker.protocol.messages.write_txn_markers_response import (
     WritableTxnMarkerPartitionResult,
@@ -24,6 +24,7 @@ from pykbroker.protocol.messages.write_txn_markers_response import (
 
 if TYPE_CHECKING:
     from pykbroker.broker.services import BrokerServices
+    from pykbroker.coordinator.transaction.marker_driver import MarkerResults
     from pykbroker.network.request import Request
     from pykbroker.protocol.messages.write_txn_markers_request import WriteTxnMarkersRequest
 
@@ -35,12 +36,12 @@ def handle(services: BrokerServices, request: Request) -> Outcome:
     """Write the markers."""
     message: WriteTxnMarkersRequest = request.message
 
-    def answer(results: Results) -> Outcome:
+    def answer(results: MarkerResults) -> Outcome:
         job = partial(response_to, results, services.breathe)
         outcome: Outcome = in_slices_if(len(results) > FEW, job)
         return outcome
 
-    outcome: Outcome = then(results_of(services, message.markers), answer)
+    outcome: Outcome = then(write_markers(services, message.markers), answer)
     return outcome
 
 

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 
 from pykbroker.broker.outgoing import Outgoing, broker_peer
 from pykbroker.config import BrokerConfig
+from pykbroker.deferred import then
 from pykbroker.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
+    from pykbroker.coordinator.transaction.marker_driver import MarkerResults
     from pykbroker.deferred import Deferred
     from pykbroker.kraft.image import MetadataImage
     from pykbroker.protocol.messages.write_txn_markers_request import WritableTxnMarker
@@ -29,7 +31,7 @@ class MarkerChannel:
         image: Callable[[], MetadataImage],
         outgoing: Outgoing,
         now_ms: Callable[[], int],
-        write_locally: Callable[[list[WritableTxnMarker]], WriteTxnMarkersResponse | Deferred],
+        write_locally: Callable[[list[WritableTxnMarker]], MarkerResults | Deferred],
     ) -> None:
         self._config = config
         self._image = image
@@ -39,8 +41,8 @@ class MarkerChannel:
 
     def write(
         self, leader: int, markers: list[WritableTxnMarker]
-    ) -> WriteTxnMarkersResponse | KafkaError | Deferred:
-        """Send markers; return the response, a Deferred of it, or a KafkaError on failure."""
+    ) -> MarkerResults | KafkaError | Deferred:
+        """Send markers; return the results, or a KafkaError on failure, or a Deferred of either."""
         if leader == self._config.node_id:
             return self._write_locally(markers)
         peer = broker_peer(self._image(), leader, self._config.inter_broker_listener)
@@ -50,4 +52,15 @@ class MarkerChannel:
 
         deadline_ms = self._now_ms() + self._config.request_timeout_ms
         request = WriteTxnMarkersRequest(markers=markers)
-        return self._outgoing.send(peer, request, deadline_ms, purpose="markers")
+        return then(self._outgoing.send(peer, request, deadline_ms, purpose="markers"), _results_in)
+
+
+def _results_in(outcome: WriteTxnMarkersResponse | KafkaError) -> MarkerResults | KafkaError:
+    if isinstance(outcome, KafkaError):
+        return outcome
+    return {
+        (marker.producer_id, topic.name, partition.partition_index): partition
+        for marker in outcome.markers
+        for topic in marker.topics
+        for partition in topic.partitions
+    }

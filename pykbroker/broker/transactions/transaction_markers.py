@@ -8,7 +8,7 @@
                                                      (request.timeout.ms at the latest)
 
 In:  markers, from WriteTxnMarkers or from this node's own transaction coordinator.
-Out: a WriteTxnMarkersResponse with a code for each partition of each producer id.
+Out: a code for each partition of each producer id, also as a WriteTxnMarkersResponse.
 Source: `KafkaApis.handleWriteTxnMarkersRequest`.
 """
 
@@ -35,6 +35,7 @@ from pykbroker.replication.partition import ACKS_ALL, Partition
 
 if TYPE_CHECKING:
     from pykbroker.broker.services import BrokerServices
+    from pykbroker.coordinator.transaction.marker_driver import MarkerResults
     from pykbroker.protocol.messages.write_txn_markers_request import WritableTxnMarker
 
 # The transaction coordinator retries what it knows of partitions; it knows nothing of groups.
@@ -46,28 +47,16 @@ _NOT_READY = frozenset(
     )
 )
 
-# (producer id, topic, partition) -> its part of the response
-Results = dict[tuple[int, str, int], WritableTxnMarkerPartitionResult]
-
 
 def write_markers(
     services: BrokerServices, markers: Sequence[WritableTxnMarker]
-) -> WriteTxnMarkersResponse | Deferred:
-    """Write each marker into each of its partitions; return the response once
-    all have their outcome.
-    """
-    return then(results_of(services, markers), response_to)
-
-
-def results_of(
-    services: BrokerServices, markers: Sequence[WritableTxnMarker]
-) -> Results | Deferred:
+) -> MarkerResults | Deferred:
     """Write each marker into each of its partitions; the results when all have their outcome.
 
     A partition that occurs twice for a producer id is written twice and answered once, with the
     outcome of the last.
     """
-    results: Results = {}
+    results: MarkerResults = {}
     appends = PendingMarkers(services)
     parts: list[object] = [appends.deferred]
     for marker in paced(markers, services.breathe):
@@ -144,7 +133,7 @@ def _note_group_code(result: WritableTxnMarkerPartitionResult, code: int) -> Non
     result.error_code = int(ErrorCode.NOT_LEADER_OR_FOLLOWER if code in _NOT_READY else code)
 
 
-def response_to(results: Results, breathe: Breathe = go_on) -> WriteTxnMarkersResponse:
+def response_to(results: MarkerResults, breathe: Breathe = go_on) -> WriteTxnMarkersResponse:
     """The response that gives these results."""
     markers: dict[int, WritableTxnMarkerResult] = {}
     topics: dict[tuple[int, str], WritableTxnMarkerTopicResult] = {}

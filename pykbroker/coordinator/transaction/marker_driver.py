@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pykbroker.coordinator.transaction.shard import Ended
 from pykbroker.coordinator.transaction.states import TransactionState
@@ -35,9 +35,14 @@ from pykbroker.types import TopicPartition
 
 if TYPE_CHECKING:
     from pykbroker.kraft.image import MetadataImage
-    from pykbroker.protocol.messages.write_txn_markers_response import WriteTxnMarkersResponse
+    from pykbroker.protocol.messages.write_txn_markers_response import (
+        WritableTxnMarkerPartitionResult,
+    )
 
 RETRY_MS = 50
+
+MarkerResults: TypeAlias = "dict[tuple[int, str, int], WritableTxnMarkerPartitionResult]"
+"""(producer id, topic, partition) -> its part of the response."""
 
 _log = logging.getLogger("pykbroker.coordinator.transaction")
 
@@ -108,8 +113,8 @@ class Batch:
 class MarkerDriver:
     """Sends the end markers of transactions.
 
-    write(leader, markers): returns a WriteTxnMarkersResponse or a KafkaError, or a Deferred of
-    either. on_done(sending): called when all markers are written.
+    write(leader, markers): returns MarkerResults or a KafkaError, or a Deferred of either.
+    on_done(sending): called when all markers are written.
     """
 
     def __init__(
@@ -228,26 +233,27 @@ class MarkerDriver:
             self._answered(leader, batches, outcome)
 
     def _answered(
-        self, leader: int, batches: list[Batch], outcome: WriteTxnMarkersResponse | KafkaError
+        self, leader: int, batches: list[Batch], outcome: MarkerResults | KafkaError
     ) -> None:
         self._busy.discard(leader)
         if isinstance(outcome, KafkaError):
             for batch in batches:
                 self._try_again(batch)
         else:
-            found = {result.producer_id: _codes(result) for result in outcome.markers}
             for batch in batches:
-                self._take(batch, found.get(batch.sending.ended.transaction.producer_id, {}))
+                self._take(batch, outcome)
         self._send_to(leader)
 
-    def _take(self, batch: Batch, codes: dict[TopicPartition, int]) -> None:
+    def _take(self, batch: Batch, results: MarkerResults) -> None:
         """Process the results for one transaction's markers on one leader."""
         sending = batch.sending
         if sending.is_over:
             return
+        producer_id = sending.ended.transaction.producer_id
         left = []
         for partition in batch.partitions:
-            code = codes.get(partition, ErrorCode.UNKNOWN_SERVER_ERROR)
+            result = results.get((producer_id, *partition))
+            code = ErrorCode.UNKNOWN_SERVER_ERROR if result is None else result.error_code
             if code in _DONE:
                 sending.missing.pop(partition, None)
             elif code in _FENCED:
@@ -291,11 +297,3 @@ def _tell(sending: Sending, partition: TopicPartition, code: int) -> None:
             partition,
             ErrorCode(code).name,
         )
-
-
-def _codes(result: Any) -> dict[TopicPartition, int]:
-    return {
-        TopicPartition(topic.name, partition.partition_index): partition.error_code
-        for topic in result.topics
-        for partition in topic.partitions
-    }

@@ -180,20 +180,22 @@ class TransactionShard:
     def _end(
         self, transactional_id: str, ended: Transaction, context: Context, now_ms: int
     ) -> ShardDecision:
-        decision = self._step(transactional_id, ended, context)
-        decision.reply = Reply(
-            transaction=ended.completed(now_ms), ended=Ended(transactional_id, ended)
-        )
-        return decision
+        completed = ended.completed(now_ms)
+        reply = Reply(transaction=completed, ended=Ended(transactional_id, ended))
+        return self._step(transactional_id, ended, context, reply)
 
     def _step(
-        self, transactional_id: str, transaction: Transaction, context: Context
+        self,
+        transactional_id: str,
+        transaction: Transaction,
+        context: Context,
+        reply: Reply | None = None,
     ) -> ShardDecision:
-        """Write the transaction to the log; it is also the reply."""
+        """Write the transaction to the log; it is also the reply, if no other is given."""
         version = 1 if context.server_version >= 1 else 0
         return ShardDecision(
             records=[transaction_record(transactional_id, transaction, version)],
-            reply=Reply(transaction=transaction),
+            reply=reply or Reply(transaction=transaction),
         )
 
     # ---- questions

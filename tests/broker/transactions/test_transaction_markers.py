@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from pykbroker.broker.transactions.transaction_markers import write_markers
-from pykbroker.deferred import Deferred
+from pykbroker.broker.transactions.transaction_markers import response_to, write_markers
+from pykbroker.deferred import Deferred, then
 from pykbroker.errors import ErrorCode
 from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC
 from pykbroker.protocol.messages.write_txn_markers_request import (
@@ -36,7 +36,7 @@ def marker(
 
 def write(broker: GroupBroker, *markers: WritableTxnMarker) -> Any:
     """Write and end the turn; {(producer id, topic, index): code}, or None while it waits."""
-    outcome: Any = write_markers(broker, list(markers))  # type: ignore[arg-type]
+    outcome: Any = then(write_markers(broker, list(markers)), response_to)  # type: ignore[arg-type]
     assert broker.wakes > 0  # whoever calls, a turn ends soon
     broker.node.end_turn()
     return codes(outcome) if not isinstance(outcome, Deferred) else outcome

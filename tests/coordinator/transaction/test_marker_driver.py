@@ -10,12 +10,7 @@ from pykbroker.coordinator.transaction.shard import Ended
 from pykbroker.coordinator.transaction.transaction import Transaction
 from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode, KafkaError
-from pykbroker.protocol.messages.write_txn_markers_response import (
-    WritableTxnMarkerPartitionResult,
-    WritableTxnMarkerResult,
-    WritableTxnMarkerTopicResult,
-    WriteTxnMarkersResponse,
-)
+from pykbroker.protocol.messages.write_txn_markers_response import WritableTxnMarkerPartitionResult
 from pykbroker.types import TopicPartition
 from tests.coordinator.memory_log import VirtualLoop
 
@@ -64,23 +59,16 @@ class Network:
     def answer(self, number: int, code: int = 0) -> None:
         """Every marker of a request gets this code; the results come in another order."""
         _, markers, deferred = self.asked[number]
-        results = [
-            WritableTxnMarkerResult(
-                producer_id=marker.producer_id,
-                topics=[
-                    WritableTxnMarkerTopicResult(
-                        name=topic.name,
-                        partitions=[
-                            WritableTxnMarkerPartitionResult(partition_index=index, error_code=code)
-                            for index in topic.partition_indexes
-                        ],
-                    )
-                    for topic in marker.topics
-                ],
-            )
-            for marker in reversed(markers)
-        ]
-        deferred.resolve(WriteTxnMarkersResponse(markers=results))
+        deferred.resolve(
+            {
+                (marker.producer_id, topic.name, index): WritableTxnMarkerPartitionResult(
+                    partition_index=index, error_code=code
+                )
+                for marker in reversed(markers)
+                for topic in marker.topics
+                for index in topic.partition_indexes
+            }
+        )
 
     def shown(self) -> list[tuple[int, list[tuple[int, list[str]]]]]:
         return [

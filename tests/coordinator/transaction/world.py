@@ -8,6 +8,7 @@ from typing import Any
 
 from pykbroker.coordinator.transaction.ending import Ending
 from pykbroker.coordinator.transaction.initialising import Initialisation
+from pykbroker.coordinator.transaction.marker_driver import MarkerResults
 from pykbroker.coordinator.transaction.settings import TransactionSettings
 from pykbroker.coordinator.transaction.shard import Addition, Reply
 from pykbroker.coordinator.transaction.transaction import Transaction
@@ -20,9 +21,6 @@ from pykbroker.errors import KafkaError
 from pykbroker.protocol.messages.write_txn_markers_request import WritableTxnMarker
 from pykbroker.protocol.messages.write_txn_markers_response import (
     WritableTxnMarkerPartitionResult,
-    WritableTxnMarkerResult,
-    WritableTxnMarkerTopicResult,
-    WriteTxnMarkersResponse,
 )
 from pykbroker.types import TopicPartition
 from tests.coordinator.memory_log import MemoryLog, VirtualLoop
@@ -131,17 +129,18 @@ class TransactionWorld:
         self.asked.append((leader, markers))
         if leader in self.unreachable:
             return KafkaError(8)
-        response = WriteTxnMarkersResponse(markers=[self._write(each) for each in markers])
+        results: MarkerResults = {}
+        for marker in markers:
+            results |= self._write(marker)
         if self.hold is None:
-            return response
+            return results
         deferred = Deferred()
-        self.hold.append((deferred, response))
+        self.hold.append((deferred, results))
         return deferred
 
-    def _write(self, marker: WritableTxnMarker) -> WritableTxnMarkerResult:
-        topics = []
+    def _write(self, marker: WritableTxnMarker) -> MarkerResults:
+        results: MarkerResults = {}
         for topic in marker.topics:
-            results = []
             for index in topic.partition_indexes:
                 partition = TopicPartition(topic.name, index)
                 codes = self.codes.get(partition, [])
@@ -155,11 +154,10 @@ class TransactionWorld:
                             marker.transaction_result,
                         )
                     )
-                results.append(
-                    WritableTxnMarkerPartitionResult(partition_index=index, error_code=code)
+                results[marker.producer_id, topic.name, index] = WritableTxnMarkerPartitionResult(
+                    partition_index=index, error_code=code
                 )
-            topics.append(WritableTxnMarkerTopicResult(name=topic.name, partitions=results))
-        return WritableTxnMarkerResult(producer_id=marker.producer_id, topics=topics)
+        return results
 
     # ---- clients
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from pykbroker.errors import ErrorCode
@@ -174,7 +176,7 @@ def test_a_batch_of_this_node_is_appended_as_a_clients(policy: str) -> None:
     ],
 )
 def test_a_batch_of_this_node_that_needs_more(
-    files: MemoryFiles, batch: bytearray, leader_epoch: int, options: dict[str, str]
+    files: MemoryFiles, batch: bytearray, leader_epoch: int, options: dict[str, Any]
 ) -> None:
     log = open_orders(files, **options)
     append(log, b"a")
