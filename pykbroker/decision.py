@@ -3,7 +3,7 @@
 A machine's `decide` methods read its state and return a `Decision`; they never change the state
 that must survive. The driver appends the records to the machine's log, hands each to `replay` (the
 only mutator, the same for live writes and for recovery), and releases the replies once the records
-are committed.
+are committed. (The controller's driver replays first: a quorum of one commits what it appends.)
 
     request -> decide -> Decision -> log append -> replay -> (commit) -> replies
 

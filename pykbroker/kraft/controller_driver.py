@@ -1,4 +1,4 @@
-"""Runs the controller on this node: decide, append, replay, park the reply until it is committed.
+"""Runs the controller on this node: decide, replay, append, park the reply until it is committed.
 
 State: the controller machine while this node leads the quorum, None otherwise; the waiting replies,
 by the offset they need.

@@ -8,7 +8,7 @@ committed.
      other decision before it has finished.
 In:  one method per request (decide: reads, returns records and the reply), `activate` when this
      node becomes the leader of the quorum, `replay` for records.
-Out: Decisions. The driver appends their records, replays them here at once, and releases the reply
+Out: Decisions. The driver replays their records here, appends them at once, and releases the reply
      when they are committed. KafkaError from a decide method answers the whole request.
 Invariants: `replay` is the only mutator of the image, the same for live writes and for recovery:
 replaying the log on a fresh machine gives the same image.
