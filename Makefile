@@ -8,10 +8,10 @@ test:           ## install into .venv, run every check and test
 	scripts/test.sh
 
 check:          ## linters, types, floors, generated files
-	PATH="$$PWD/.venv/bin:$$PATH" scripts/check.sh
+	scripts/check.sh
 
 quick:          ## an answer within two minutes: the checks, and the tests of the core
-	PATH="$$PWD/.venv/bin:$$PATH" scripts/quick.sh
+	scripts/quick.sh
 
 format:
 	.venv/bin/ruff check --fix . && .venv/bin/ruff format .

@@ -1,8 +1,9 @@
 #!/bin/sh
 # The checks that run no test: style, types, floors, generated files, links of
-# the pages in docs/. Needs the `dev` extra on PATH.
+# the pages in docs/. Needs the `dev` extra, in .venv or on PATH.
 set -eu
 cd "$(dirname "$0")/.."
+PATH="$PWD/.venv/bin:$PATH"
 ruff check .
 ruff format --check .
 mypy

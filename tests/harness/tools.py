@@ -193,7 +193,7 @@ def _download_package(name: str, directory: Path) -> None:
 def _required(command: str) -> str:
     path = shutil.which(command)
     if path is None:
-        raise MissingTool(f"{command} is not on PATH (see CONTRIBUTING.md: what the tests need)")
+        raise MissingTool(f"{command} is not on PATH (scripts/test.sh installs it)")
     return path
 
 
