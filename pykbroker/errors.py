@@ -367,5 +367,5 @@ class KafkaError(Exception):
 class StartError(Exception):
     """A node cannot start: a port is in use, or a directory is locked or belongs to another node.
 
-    The text is one line for the user. It is raised before anything on disk is changed.
+    The text is one line for the user.
     """

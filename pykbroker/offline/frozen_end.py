@@ -110,7 +110,7 @@ def _freeze_segment(opened: SegmentFile, segment: SegmentFiles, acknowledged: in
 
 
 def _is_new(opened: SegmentFile, position: int) -> bool:
-    """Return whether the bytes after old messages are anything but an incomplete old message."""
+    """Return whether a batch of magic 2 begins after the old messages."""
     return opened.read(1, position + MAGIC_AT) == bytes([MAGIC_V2])
 
 

@@ -95,7 +95,7 @@ class RaftDriver:
         self._linked, self._on_role = messenger, on_role
 
     def follow_progress(self, on_progress: Callable[[], None]) -> None:
-        """Call a call of `on_progress` when other replicas may have more to fetch."""
+        """Call `on_progress` when other replicas may have more to fetch."""
         self._on_progress = on_progress
 
     @property

@@ -51,7 +51,7 @@ LATER_TASKS = ("chores", "high watermarks", "producers")
 
 
 class HousekeepingDriver:
-    """`start` after the logs are loaded; `await stop()` before LogManager.shutdown.
+    """`start` after the logs are loaded; `await stop()` before they are closed.
 
     Tasks are scheduled by the deadline clock; record timestamps are compared with the wall clock.
     high_watermarks: those of the replica manager, for retention and replication-offset-checkpoint.

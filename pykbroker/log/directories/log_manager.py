@@ -99,7 +99,7 @@ class LogManager:
     # -- starting and stopping ------------------------------------------------------------------
 
     def open(self) -> None:
-        """Lock and identify the directories. On DirectoryRefused nothing is changed."""
+        """Lock and identify the directories. On DirectoryRefused all of them are unlocked."""
         if self._is_open:
             return
         for directory in self.directories:

@@ -35,9 +35,9 @@ def just_ran(world: World, nodes: Iterable[Node]) -> Iterator[tuple[Node, Broker
 
 
 class PartitionOffsets:
-    """Log start <= recovery point and high watermark <= log end; none of them moves back.
+    """Log start <= high watermark <= log end; the first two never move back while a node runs.
 
-    The last stable offset never passes the high watermark.
+    The recovery point never passes the log end, nor the last stable offset the high watermark.
     """
 
     def __init__(self, nodes: Sequence[Node]) -> None:
