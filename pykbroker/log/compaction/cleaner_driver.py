@@ -92,7 +92,7 @@ class CleanerDriver:
         for directory in self._manager.directories:
             offsets = directory.checkpoints.offsets(CLEANER_OFFSET_CHECKPOINT)
             self.state.load(offsets, self._manager.logs_in(directory))
-        self._manager.chores.follow_truncations(self._on_truncated)
+        self._manager.chores.follow_truncations(self.state.truncated)
 
     async def _run(self, number: int) -> None:
         """Run one of the cleaners; the first always runs and starts the others."""
@@ -270,14 +270,6 @@ class CleanerDriver:
             and self._manager.future(log.topic_partition) is None
             and log.truncations == chosen.truncations
         )
-
-    def _on_truncated(self, log: PartitionLog) -> None:
-        """Keep the next run from taking for clean what follows in the place of clean records."""
-        partition = log.topic_partition
-        if self._manager.get(partition) is log and self.state.truncated(log):
-            checkpoints = self._manager.directory(log.log_directory).checkpoints
-            first_dirty = self.state.first_dirty[partition]
-            checkpoints.put(CLEANER_OFFSET_CHECKPOINT, partition, first_dirty)
 
     async def _sync_directory(self, log: PartitionLog, worker: CompactionWorker) -> None:
         """Make the swap's renames durable without making the loop wait for the disk."""

@@ -63,7 +63,7 @@ class CleanerState:
         self.first_dirty: dict[TopicPartition, int] = {}
         self.in_progress: set[TopicPartition] = set()
         self.uncleanable: set[TopicPartition] = set()
-        self._topic_ids: dict[TopicPartition, bytes | None] = {}
+        self._identities: dict[TopicPartition, object] = {}
 
     def load(self, offsets: Mapping[TopicPartition, int], logs: Iterable[PartitionLog]) -> None:
         """Load the checkpoint of a log directory, for the logs that it covers."""
@@ -71,7 +71,7 @@ class CleanerState:
             partition = log.topic_partition
             if partition in offsets:
                 self.first_dirty[partition] = offsets[partition]
-                self._topic_ids[partition] = log.topic_id
+                self._identities[partition] = log.local.identity
 
     # -- choosing -------------------------------------------------------------------------------
 
@@ -79,7 +79,7 @@ class CleanerState:
         """Return the log if it is due and may be cleaned now."""
         partition = log.topic_partition
         if not self._is_of(log):
-            self.removed(partition)  # the topic was deleted and recreated
+            self.removed(partition)  # the topic was recreated, or the replica has come back
         if (
             not log.config.compact
             or len(log.segments) < 2
@@ -136,7 +136,7 @@ class CleanerState:
         partition = log.topic_partition
         if not self._is_of(log):
             self.removed(partition)
-        self._topic_ids[partition] = log.topic_id
+        self._identities[partition] = log.local.identity
         known = self.first_dirty.get(partition, start)
         if start <= known <= log.log_end_offset:
             return known
@@ -165,21 +165,19 @@ class CleanerState:
         self.in_progress.discard(partition)
         self.uncleanable.add(partition)
 
-    def truncated(self, log: PartitionLog) -> bool:
-        """The end of the log was cut off: what follows there is dirty. Return whether that was
-        clean.
+    def truncated(self, log: PartitionLog) -> None:
+        """The end of the log was cut off: what follows there is dirty. (LogManager sees to the
+        checkpoint.)
         """
         partition = log.topic_partition
         bound = log.active.base_offset
-        if self.first_dirty.get(partition, bound) <= bound:
-            return False
-        self.first_dirty[partition] = bound
-        return True
+        if self._is_of(log) and self.first_dirty.get(partition, bound) > bound:
+            self.first_dirty[partition] = bound
 
     def removed(self, partition: TopicPartition) -> None:
         self.uncleanable.discard(partition)
         self.first_dirty.pop(partition, None)
-        self._topic_ids.pop(partition, None)
+        self._identities.pop(partition, None)
 
     def checkpoint_of(self, logs: Iterable[PartitionLog]) -> dict[TopicPartition, int]:
         """Return the checkpoint of the directory that holds these logs.
@@ -198,7 +196,8 @@ class CleanerState:
 
         True also if nothing is known.
         """
-        return self._topic_ids.get(log.topic_partition, log.topic_id) == log.topic_id
+        identity = log.local.identity
+        return self._identities.get(log.topic_partition, identity) is identity
 
 
 def _ends_after(log: PartitionLog, segment: Segment, offset: int) -> bool:

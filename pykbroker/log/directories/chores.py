@@ -42,7 +42,7 @@ class Chores:
         self._has_truncated = False
         self._number = 0
         self._on_log_start: Callable[[Any], None] | None = None
-        self._on_truncated: Callable[[Any], None] | None = None
+        self._on_truncated: list[Callable[[Any], None]] = []
 
     def delete_later(
         self, paths: Sequence[str], delay_ms: int, *, is_directory: bool = False
@@ -79,14 +79,14 @@ class Chores:
             self._on_log_start(log)
 
     def follow_truncations(self, cut: Callable[[Any], None]) -> None:
-        """Call `cut` with each log whose end was cut off."""
-        self._on_truncated = cut
+        """Also call `cut` with each log whose end was cut off."""
+        self._on_truncated.append(cut)
 
     def truncated(self, log: object) -> None:
-        """The end of `log` was cut off; what the listener raises ends the truncation."""
+        """The end of `log` was cut off. Raises LogDirFailure if a checkpoint cannot be written."""
         self._has_truncated = True
-        if self._on_truncated is not None:
-            self._on_truncated(log)
+        for cut in self._on_truncated:
+            cut(log)
 
     def take_truncated(self) -> bool:
         """Return whether a log was truncated since the last call."""

@@ -77,9 +77,10 @@ class LogManager:
         self.config = config
         self.directories = [LogDirectory(files, path) for path in directories]
         self.chores = Chores()
+        self.chores.follow_truncations(self._on_truncated)
         self.jitter = jitter
         self._on_offline = on_offline
-        self._on_moved: Callable[[TopicPartition, PartitionLog], None] = _ignore_move
+        self._on_moved: Callable[[TopicPartition, PartitionLog], None] = lambda *_: None
         self._topic_config = topic_config
         self._topic_id = topic_id
         self._loading = loading
@@ -380,6 +381,7 @@ class LogManager:
 
     def _hand_over(self, old: PartitionLog, future: PartitionLog) -> None:
         """Make its compaction and log start checkpoints durable in the new directory."""
+        future.local.identity = old.local.identity
         partition = old.topic_partition
         before, after = self.directory(old.log_directory), self.directory(future.log_directory)
         cleaned = before.checkpoints.offsets(CLEANER_OFFSET_CHECKPOINT).get(partition)
@@ -394,6 +396,13 @@ class LogManager:
         if log is not None:
             self._set_aside(log, DELETE)
             self._delete_later(log)
+
+    def _on_truncated(self, log: PartitionLog) -> None:
+        """What follows in the place of clean records is not clean, in the next run either."""
+        if self._current.get(log.topic_partition) is log:
+            checkpoints = self.directory(log.log_directory).checkpoints
+            bound = log.active.base_offset
+            checkpoints.lower(CLEANER_OFFSET_CHECKPOINT, log.topic_partition, bound)
 
     # -- directories ----------------------------------------------------------------------------
 
@@ -488,7 +497,3 @@ class LogManager:
             if directory.is_online:
                 found = high_watermarks(self.logs_in(directory), offsets)
                 directory.checkpoints.write(REPLICATION_OFFSET_CHECKPOINT, found)
-
-
-def _ignore_move(topic_partition: TopicPartition, log: PartitionLog) -> None:
-    """Ignore moves; used until `follow_moves` is called."""

@@ -164,6 +164,13 @@ class OffsetCheckpoints:
         else:
             self.write(name, {**self._on_disk[name], topic_partition: offset})
 
+    def lower(self, name: str, topic_partition: TopicPartition, offset: int) -> None:
+        """Lower an entry of a file to `offset`, if there is a higher one."""
+        write = self._under_way.get(name)
+        offsets = self._on_disk[name] if write is None else write.offsets
+        if offsets.get(topic_partition, offset) > offset:
+            self.put(name, topic_partition, offset)
+
     def begin(self, name: str, offsets: Mapping[TopicPartition, int]) -> CheckpointWrite:
         """Begin a write for a thread; at most one at a time for each file."""
         write = self._under_way[name] = CheckpointWrite(self, name, dict(offsets))

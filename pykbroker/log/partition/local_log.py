@@ -53,6 +53,7 @@ class LocalLog:
         "directory",
         "files",
         "has_new_names",
+        "identity",
         "is_offline",
         "jitter",
         "leader_epochs",
@@ -96,6 +97,8 @@ class LocalLog:
         """Draws segment.jitter.ms from [0, its argument): injected, the log has no dice."""
         self.now_ms = now_ms
         """The time of the last append, or of the opening: the log has no clock."""
+        self.identity = object()
+        """Shared with the copy that replaces this log in another directory, and with no other."""
         self.is_offline = False
         self.has_new_names = False
         """Files were created, renamed or deleted, and the next flush has to sync the directory."""

@@ -339,6 +339,24 @@ def test_a_log_truncated_meanwhile_keeps_its_new_records(tmp_path: Path) -> None
     assert sorted(key for key in kept if key) == [b"q0", b"q1", b"q2", b"q3"]
 
 
+def test_a_replica_that_comes_back_is_not_taken_for_clean(tmp_path: Path) -> None:
+    """It was moved to another broker and back: its leader's log may not be compacted."""
+    node = Node(tmp_path)
+    log = node.log()
+
+    async def script(node: Node) -> None:
+        assert await node.cleaner.clean_one()
+        assert node.cleaner.state.first_dirty[ACCOUNTS] == log.active.base_offset
+        node.manager.delete(ACCOUNTS)
+        again = node.log()
+        assert again.topic_id == log.topic_id
+        found = node.cleaner.state.consider(again, again.log_end_offset, NOW)
+        assert found is not None
+        assert found.first_dirty_offset == 0
+
+    run(node, script)
+
+
 def test_a_restart_does_not_take_for_clean_what_replaced_truncated_records(
     tmp_path: Path,
 ) -> None:

@@ -121,18 +121,16 @@ def test_a_truncated_log_is_dirty_again(log: PartitionLog) -> None:
     clean(log, state)
     assert state.examine(log, log.log_end_offset, NOW).first_dirty_offset > 0
     log.truncate_to(4, NOW)
-    assert state.truncated(log)
+    state.truncated(log)
     assert state.examine(log, log.log_end_offset, NOW).first_dirty_offset == log.active.base_offset
     assert log.active.base_offset <= 4
-    assert not state.truncated(log)
 
 
 def test_a_topic_made_again_is_dirty_from_its_start(log: PartitionLog) -> None:
     state = CleanerState()
-    log.topic_id = b"0123456789abcdef"
     state.load({PARTITION: 5}, [log])
     assert state.examine(log, log.log_end_offset, NOW).first_dirty_offset == 5
-    log.topic_id = b"fedcba9876543210"
+    log.local.identity = object()
     assert state.checkpoint_of([log]) == {}
     assert state.examine(log, log.log_end_offset, NOW).first_dirty_offset == 0
 
@@ -140,7 +138,7 @@ def test_a_topic_made_again_is_dirty_from_its_start(log: PartitionLog) -> None:
 def test_one_made_again_before_it_was_looked_at_is_dirty_too(log: PartitionLog) -> None:
     state = CleanerState()
     state.load({PARTITION: 5}, [log])
-    log.topic_id = b"fedcba9876543210"
+    log.local.identity = object()
     assert state.checkpoint_of([log]) == {}
     assert state.examine(log, log.log_end_offset, NOW).first_dirty_offset == 0
 
@@ -174,10 +172,11 @@ def test_a_log_that_is_compacted_no_more_stays_in_the_checkpoint(log: PartitionL
 
 def test_a_truncated_log_stays_in_the_checkpoint(log: PartitionLog) -> None:
     state = CleanerState()
-    assert not state.truncated(log)
+    state.truncated(log)
+    assert state.first_dirty == {}
     state.load({PARTITION: 7}, [log])
     log.truncate_to(0)
-    assert state.truncated(log)
+    state.truncated(log)
     assert state.checkpoint_of([log]) == {PARTITION: 0}
 
 
@@ -188,5 +187,5 @@ def test_a_topic_made_again_is_cleaned_although_the_old_one_could_not_be(
     assert state.consider(log, log.log_end_offset, NOW) is not None
     state.failed(PARTITION)
     assert state.consider(log, log.log_end_offset, NOW) is None
-    log.topic_id = b"another topic id"
+    log.local.identity = object()
     assert state.consider(log, log.log_end_offset, NOW) is not None

@@ -110,6 +110,7 @@ def test_a_move_while_the_partition_is_written(monkeypatch: pytest.MonkeyPatch) 
     new = moving.manager.get(ORDERS[0])
     assert new is not None
     assert moving.moved == [new]
+    assert new.local.identity is log.local.identity
     assert (new.directory, log.is_offline) == ("/b/orders-0", True)
     assert offsets(new) == list(range(31))
     assert new.leader_epochs.epochs.entries == [(0, 0), (1, 8), (2, 16), (3, 21)]

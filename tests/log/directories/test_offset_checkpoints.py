@@ -176,3 +176,37 @@ def test_a_copy_whose_log_is_gone_keeps_its_entries(files: MemoryFiles) -> None:
     found = again.get(ORDERS)
     assert found is not None
     assert (found.log_directory, found.log_end_offset) == ("/b", 2)
+
+
+def test_an_entry_is_lowered_but_never_added(files: MemoryFiles) -> None:
+    checkpoints = OffsetCheckpoints(files, "/a")
+    checkpoints.lower(CLEANER_OFFSET_CHECKPOINT, ORDERS, 3)
+    assert not files.exists(f"/a/{CLEANER_OFFSET_CHECKPOINT}")
+    checkpoints.write(CLEANER_OFFSET_CHECKPOINT, {ORDERS: 7})
+    checkpoints.lower(CLEANER_OFFSET_CHECKPOINT, ORDERS, 8)
+    assert on_disk(files, CLEANER_OFFSET_CHECKPOINT) == {ORDERS: 7}
+    checkpoints.lower(CLEANER_OFFSET_CHECKPOINT, ORDERS, 5)
+    assert on_disk(files, CLEANER_OFFSET_CHECKPOINT) == {ORDERS: 5}
+    write = checkpoints.begin(CLEANER_OFFSET_CHECKPOINT, {ORDERS: 9})
+    write.run()
+    checkpoints.lower(CLEANER_OFFSET_CHECKPOINT, ORDERS, 6)
+    checkpoints.end(write)
+    assert on_disk(files, CLEANER_OFFSET_CHECKPOINT) == {ORDERS: 6}
+
+
+def test_a_truncation_lowers_what_was_clean(files: MemoryFiles) -> None:
+    """Also before the cleaner runs: a follower truncates right after the start."""
+    manager = loaded(files, "/a", "/b")
+    log = manager.create(ORDERS, TOPIC_ID, TopicConfig.default(), "/a")
+    for value in (b"a", b"b", b"c"):
+        append(log, value)
+        log.roll(0)
+    manager.directory("/a").checkpoints.put(CLEANER_OFFSET_CHECKPOINT, ORDERS, 3)
+    copy = manager.create_future(ORDERS, "/b")
+    append(copy, b"a")
+    copy.truncate_to(0)
+    assert on_disk(files, CLEANER_OFFSET_CHECKPOINT) == {ORDERS: 3}
+    log.truncate_to(2)
+    assert on_disk(files, CLEANER_OFFSET_CHECKPOINT) == {ORDERS: 2}
+    log.truncate_fully_and_start_at(0)
+    assert on_disk(files, CLEANER_OFFSET_CHECKPOINT) == {ORDERS: 0}
