@@ -420,7 +420,7 @@ class KraftNodeDriver:
         return registration is not None and registration.epoch >= epoch
 
     def unfence(self) -> Deferred:
-        """Make this broker visible to clients; resolved when it is (or with a KafkaError)."""
+        """Make this broker visible to clients; resolved with None when it is."""
         return self.broker.unfence()
 
     def take_snapshot(self) -> None:

@@ -153,7 +153,7 @@ class FollowerFetchedSnapshot:
 
 @value
 class FollowerFetched:
-    """A replica fetched from `offset`: it has everything below on disk."""
+    """A replica fetched from `offset`: it has everything below, a voter on disk."""
 
     replica: ReplicaKey
     offset: int
