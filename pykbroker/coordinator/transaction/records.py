@@ -42,8 +42,10 @@ _STATES = {int(state): state for state in TransactionState}
 
 _pack_key_start = Struct(">hh").pack  # type, length of the id
 _HEAD = Struct(">hqhib")  # version, producer id, epoch, time-out, state
-# The two times; two tagged fields: 0, the previous producer id, and 2, the client's version.
-_TAIL = Struct(">qqBBBqBBh")
+# The two times and the tagged fields: 0, the previous producer id, and 2, the client's version,
+# which clients before transaction.version 2 do not have.
+_pack_tail = Struct(">qqBBBqBBh").pack
+_pack_old_tail = Struct(">qqBBBq").pack
 
 
 def transaction_record(
@@ -80,16 +82,21 @@ class TransactionRecordCodec(RecordCodec):
             or transaction.state is TransactionState.EMPTY
             or transaction.previous_producer_id == NO_PRODUCER_ID
             or transaction.next_producer_id != NO_PRODUCER_ID
-            or not transaction.client_version
             or len(transaction.partitions) > FEW_PARTITIONS
             or len(transactional_id) > LONGEST_ID
             or not transactional_id.isascii()
         ):
             return super().encode(_messages(record, breathe))
+        times = transaction.updated_ms, transaction.started_ms
+        previous, client_version = transaction.previous_producer_id, transaction.client_version
+        if client_version:
+            tail = _pack_tail(*times, 2, 0, 8, previous, 2, 2, client_version)
+        else:
+            tail = _pack_old_tail(*times, 1, 0, 8, previous)
         partitions = tuple(transaction.partitions)
         encoded = self._known.get(partitions)
         if encoded is None:
-            encoded = self._learn(partitions, record)
+            encoded = self._learn(partitions, record, len(tail))
         head = _HEAD.pack(
             TAGGED,
             transaction.producer_id,
@@ -97,27 +104,18 @@ class TransactionRecordCodec(RecordCodec):
             transaction.timeout_ms,
             transaction.state,
         )
-        tail = _TAIL.pack(
-            transaction.updated_ms,
-            transaction.started_ms,
-            2,
-            0,
-            8,
-            transaction.previous_producer_id,
-            2,
-            2,
-            transaction.client_version,
-        )
         name = transactional_id.encode()
         return _pack_key_start(0, len(name)) + name, head + encoded + tail
 
-    def _learn(self, partitions: tuple[TopicPartition, ...], record: CoordinatorRecord) -> bytes:
+    def _learn(
+        self, partitions: tuple[TopicPartition, ...], record: CoordinatorRecord, tail_bytes: int
+    ) -> bytes:
         """Return the partitions as the general codec encodes them, and remember them."""
         _, value = super().encode(_messages(record, go_on))
         assert value is not None
         if len(self._known) >= MOST_KNOWN:
             self._known.clear()
-        encoded = self._known[partitions] = value[_HEAD.size : -_TAIL.size]
+        encoded = self._known[partitions] = value[_HEAD.size : -tail_bytes]
         return encoded
 
     def decode(
