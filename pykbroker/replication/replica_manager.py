@@ -455,6 +455,9 @@ class ReplicaManager:
         partition = self.find(*topic_partition)
         if partition is not None:
             partition.log = log
+            if partition.is_leader:  # the copy does not know of an epoch without records
+                start_offset = partition.leader_epoch_start_offset
+                log.assign_epoch_start(partition.leader_epoch, start_offset)
             partition.followers.touch()
             directory = self._log_manager.directory_id_of(log)
             if directory is not None:

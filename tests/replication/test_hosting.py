@@ -178,6 +178,27 @@ def test_the_controller_learns_that_an_unassigned_replica_is_offline(
     assert placed.get((partition.topic_id, 0)) == told
 
 
+def test_a_leader_keeps_an_epoch_without_records_when_its_log_moves() -> None:
+    """A consumer at the end asks for it, and would be reset if nobody knew of it."""
+    node = Node({"log.dirs": "/a,/b"})
+    partition = node.create_topic()
+    node.append(partition, b"a")
+    node.apply(changed(leader=-1))
+    node.apply(changed(leader=NODE_ID))
+    epoch = partition.leader_epoch
+    old = partition.log
+    away = next(each for each in node.log_manager.directories if each.path != old.log_directory)
+    copy = node.log_manager.create_future(partition.topic_partition, away.path)
+    outcome = old.read(0, 1 << 20, old.log_end_offset)
+    assert outcome.slice is not None
+    copy.append_as_follower(outcome.slice.read(), node.now_ms)
+    copy.write_pending()
+    assert old.leader_epochs.latest_epoch == epoch != copy.leader_epochs.latest_epoch
+    node.log_manager.promote_future(partition.topic_partition)
+    assert partition.log is copy
+    assert partition.end_offset_for_epoch(epoch, epoch) == (0, epoch, 1)
+
+
 def test_the_controller_learns_that_a_moved_replica_is_offline() -> None:
     """It believes that the replica is where it was before its log was moved."""
     node = Node({"log.dirs": "/a,/b"})
