@@ -42,8 +42,8 @@ _STATES = {int(state): state for state in TransactionState}
 
 _pack_key_start = Struct(">hh").pack  # type, length of the id
 _HEAD = Struct(">hqhib")  # version, producer id, epoch, time-out, state
-# The two times and the tagged fields: 0, the previous producer id, and 2, the client's version,
-# which clients before transaction.version 2 do not have.
+# The two times; how many tagged fields; of each its tag, size and content: 0, the previous producer
+# id, and 2, the client's version, which clients before transaction.version 2 do not have.
 _pack_tail = Struct(">qqBBBqBBh").pack
 _pack_old_tail = Struct(">qqBBBq").pack
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pykbroker.coordinator.transaction import ending, transaction
+from pykbroker.coordinator.transaction.ending import Ending
 from pykbroker.coordinator.transaction.shard import Addition
 from pykbroker.coordinator.transaction.transaction import MAX_EPOCH, Transaction
 from pykbroker.deferred import Deferred
@@ -45,8 +47,6 @@ def test_no_marker_leaves_before_the_outcome_is_committed() -> None:
     producer = world.began()
     world.add(producer, A)
     world.log.hold_commits = True
-    from pykbroker.coordinator.transaction.ending import Ending
-
     outcome = world.coordinator.end(Ending(ID, producer.producer_id, 0, True, 2))
     world.run(100)
     assert isinstance(outcome, Deferred)
@@ -260,8 +260,6 @@ def test_an_outcome_that_is_committed_too_late_for_its_caller_sends_its_markers(
     producer = world.began()
     world.add(producer, A)
     world.log.hold_commits = True
-    from pykbroker.coordinator.transaction.ending import Ending
-
     outcome = world.coordinator.end(Ending(ID, producer.producer_id, 0, True, 2))
     world.run(31_000)
     assert isinstance(outcome, Deferred)
@@ -301,6 +299,24 @@ def test_epochs_run_out() -> None:
         assert 0 <= reply.transaction.epoch < MAX_EPOCH
         producer = reply.transaction
     assert (producer.producer_id, producer.epoch) == (101, 3)
+
+
+def test_the_next_producer_id_is_known_although_records_of_version_0_lack_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A client may end transactions by KIP-890 before the cluster has finalised it."""
+    for module in (transaction, ending):
+        monkeypatch.setattr(module, "MAX_EPOCH", 3)
+    world = TransactionWorld(server_version=0)
+    producer = world.began()
+    for _ in range(4):
+        request = Ending(ID, producer.producer_id, producer.epoch, False, client_version=2)
+        reply = world.settled(world.coordinator.end(request))  # of nothing
+        assert reply.code == 0
+        producer = reply.transaction
+        found = world.settled(world.coordinator.one_transaction(ID))
+        assert (found.producer_id, found.epoch) == (producer.producer_id, producer.epoch)
+    assert (producer.producer_id, producer.epoch) == (101, 1)
 
 
 def test_verifying() -> None:
