@@ -201,7 +201,10 @@ PARTITION = ("--topic", "t", "--partition", "0")
         (("describe",), "the following arguments are required: --transactional-id"),
         (("describe-producers", "--topic", "t"), "the following arguments are required: --partiti"),
         (("describe-producers", "--topic", "t", "--partition", "2147483648"), "argument --partit"),
-        (("abort", *PARTITION, "--producer-epoch", "40000"), "argument --producer-epoch: '40000'"),
+        (
+            ("abort", *PARTITION, "--producer-epoch", "40000"),
+            "argument --producer-epoch: 40000 is not from -32768 to 32767",
+        ),
         (("forceTerminateTransaction",), "the following arguments are required: --transactionalId"),
     ],
 )
