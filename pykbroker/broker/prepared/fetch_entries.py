@@ -142,11 +142,13 @@ class OnlyEntry:
     `behind`: what follows the topics.
     """
 
-    __slots__ = ("_behind", "_entry", "_head", "_name", "_topic_id")
+    __slots__ = ("_behind", "_entry", "_head", "_name", "_one_topic", "_topic_id")
 
     def __init__(self, version: int, behind: bytes) -> None:
         self._entry = EntryLayout(version)
-        self._behind = b"\0" + behind if version >= FIRST_FLEXIBLE else behind
+        is_flexible = version >= FIRST_FLEXIBLE
+        self._behind = b"\0" + behind if is_flexible else behind
+        self._one_topic = b"\2" if is_flexible else b"\0\0\0\1"
         self._head = b""
         self._name: str | None = None
         self._topic_id = ZERO_UUID
@@ -155,8 +157,10 @@ class OnlyEntry:
         self, frame: bytes | bytearray, start: int, end: int, named: NamedPartition
     ) -> None:
         """Remember the only partition of a request that ends at `end`; its topics begin at
-        `start`.
+        `start`. A request that also names topics without partitions is not remembered.
         """
+        if not frame.startswith(self._one_topic, start):
+            return
         self._head = bytes(frame[start : end - len(self._behind) - self._entry.size])
         self._name, self._topic_id, _ = named
 

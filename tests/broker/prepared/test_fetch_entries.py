@@ -161,3 +161,17 @@ def test_a_request_with_the_same_only_partition_is_recognised(version: int) -> N
     assert only.read(two, start, len(two)) is None
     other = first.replace(b"one", b"two").replace(TOPIC_ID, TOPIC_ID[::-1])
     assert only.read(other, start, len(other)) is None
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_request_with_a_topic_without_partitions_is_not_remembered(version: int) -> None:
+    """It does not end with its only partition."""
+    dice = random.Random(version)
+    topics = [
+        FetchTopic(topic="one", topic_id=TOPIC_ID, partitions=[partition(version, dice)]),
+        FetchTopic(topic="none", topic_id=TOPIC_ID[::-1], partitions=[]),
+    ]
+    frame, start, end = encoded(topics, version)
+    only = OnlyEntry(version, frame[end:])
+    only.remember(frame, start, len(frame), generally(frame, version)[0])
+    assert only.read(frame, start, len(frame)) is None
