@@ -245,7 +245,7 @@ class CleanerDriver:
                 return int(message["done"]["end_offset"])
             else:
                 self._discard(job)
-                return self._failed(log, message)
+                return self._failed(chosen, message)
 
     def _swap(
         self,
@@ -280,12 +280,14 @@ class CleanerDriver:
         except OSError as error:
             raise log.failure("syncing the directory of", error) from error
 
-    def _failed(self, log: PartitionLog, message: dict[str, Any]) -> int | None:
-        reason = message["message"]
-        if message["failed"] == "gone":
+    def _failed(self, chosen: LogToClean, message: dict[str, Any]) -> int | None:
+        log = chosen.log
+        kind, reason = message["failed"], message["message"]
+        # A file that was truncated while the worker read it looks corrupt.
+        if kind == "gone" or (kind == "corrupt" and not self._is_in_place(chosen)):
             _log.info("%s: compaction aborted: %s", log.topic_partition, reason)
             return None
-        if message["failed"] == "io":
+        if kind == "io":
             error = OSError(message.get("errno") or 0, reason)
             raise LogDirFailure(log.log_directory, f"compacting {log.topic_partition}", error)
         self._leave_alone(log, reason)

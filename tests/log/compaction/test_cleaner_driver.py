@@ -16,6 +16,7 @@ from pykbroker.environment.files import LogDirFailure
 from pykbroker.environment.real.files import RealFiles
 from pykbroker.log.compaction import cleaner_driver
 from pykbroker.log.compaction.cleaner_driver import CleanerDriver
+from pykbroker.log.compaction.round import CompactionJob
 from pykbroker.log.directories.log_manager import LogManager
 from pykbroker.log.partition.partition_log import PartitionLog
 from pykbroker.types import TopicPartition
@@ -337,6 +338,34 @@ def test_a_log_truncated_meanwhile_keeps_its_new_records(tmp_path: Path) -> None
     run(node, script)
     kept = [r.key for r in records(log) if r.offset < log.active.base_offset]
     assert sorted(key for key in kept if key) == [b"q0", b"q1", b"q2", b"q3"]
+
+
+def test_a_log_truncated_while_it_is_read_is_not_taken_for_a_corrupt_one(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    node = Node(tmp_path, log_cleaner_backoff_ms="0")
+    log = node.log()
+
+    async def script(node: Node) -> None:
+        worker = node.cleaner.worker(0)
+        real_send = worker.send
+
+        async def send(job: CompactionJob, bytes_per_second: float) -> None:
+            last = list(log.segments)[-2]
+            log.truncate_to(last.base_offset + 1)
+            await real_send(job, bytes_per_second)
+
+        worker.send = send  # type: ignore[method-assign]
+        assert await node.cleaner.clean_one()
+        assert node.cleaner.state.first_dirty.get(ACCOUNTS, 0) == 0
+        worker.send = real_send  # type: ignore[method-assign]
+        assert await node.cleaner.clean_one()
+
+    with caplog.at_level(logging.ERROR):
+        run(node, script)
+    assert caplog.messages == []
+    assert node.cleaner.state.uncleanable == set()
+    assert node.cleaner.state.first_dirty == {ACCOUNTS: log.active.base_offset}
 
 
 def test_a_replica_that_comes_back_is_not_taken_for_clean(tmp_path: Path) -> None:
