@@ -248,11 +248,15 @@ class HousekeepingDriver:
     async def _checkpoint(
         self, directory: LogDirectory, name: str, offsets: Mapping[TopicPartition, int]
     ) -> None:
+        """Write a file of one directory; if that fails, those of the others are still written."""
         write = directory.checkpoints.begin(name, offsets)
         try:
-            await self._threads.run(write.run)
-        finally:
-            directory.checkpoints.end(write)
+            try:
+                await self._threads.run(write.run)
+            finally:
+                directory.checkpoints.end(write)
+        except LogDirFailure as failure:
+            self._on_failure(failure)
 
 
 def run_flush(job: FlushJob) -> None:

@@ -161,8 +161,10 @@ def test_a_recovery_point_that_a_truncation_lowered_is_soon_on_disk(house: House
         await driver.run_due()
         assert house.files.read_file(path) == b"0\n1\norders 0 1\n"
         append(log, b"d")
+        log.flush()
         house.now_ms += SECOND
         await driver.run_due()
+        assert house.files.read_file(path) == b"0\n1\norders 0 1\n"  # written once
 
     house.run(story)
 
@@ -250,6 +252,31 @@ def test_a_failing_directory_is_reported_and_the_rest_goes_on() -> None:
         assert [failure.directory for failure in house.failures] == ["/a"]
         assert [log.recovery_point for log in logs] == [0, 1]
         assert [d.is_online for d in house.manager.directories] == [False, True]
+
+    house.run(story)
+
+
+def test_a_failing_directory_does_not_keep_the_others_from_their_checkpoints() -> None:
+    house = House("/a", "/b")
+    logs = [house.manager.create(tp, TOPIC_ID, TopicConfig.default()) for tp in ORDERS[:2]]
+    path = "/b/recovery-point-offset-checkpoint"
+
+    async def story(driver: HousekeepingDriver) -> None:
+        for log in logs:
+            append(log, b"a")
+            append(log, b"b")
+            log.flush()
+        await driver.checkpoint_recovery_points()
+        assert house.files.read_file(path) == b"0\n1\norders 1 2\n"
+        for log in logs:
+            log.truncate_to(1)
+        house.files.fail = lambda name, path: (
+            OSError(errno.EIO, "bad") if path.startswith("/a/") else None
+        )
+        house.now_ms += SECOND
+        await driver.run_due()
+        assert [failure.directory for failure in house.failures] == ["/a"]
+        assert house.files.read_file(path) == b"0\n1\norders 1 1\n"
 
     house.run(story)
 
