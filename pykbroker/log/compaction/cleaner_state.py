@@ -166,8 +166,8 @@ class CleanerState:
         self.uncleanable.add(partition)
 
     def truncated(self, log: PartitionLog) -> None:
-        """The end of the log was cut off: what follows there is dirty. (LogManager sees to the
-        checkpoint.)
+        """The end of the log was cut off: records that replace it are dirty. (LogManager lowers
+        the checkpoint.)
         """
         partition = log.topic_partition
         bound = log.active.base_offset

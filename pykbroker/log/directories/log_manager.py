@@ -398,7 +398,7 @@ class LogManager:
             self._delete_later(log)
 
     def _on_truncated(self, log: PartitionLog) -> None:
-        """What follows in the place of clean records is not clean, in the next run either."""
+        """Lower the cleaner's checkpoint: records that replace truncated ones are not clean."""
         if self._current.get(log.topic_partition) is log:
             checkpoints = self.directory(log.log_directory).checkpoints
             bound = log.active.base_offset

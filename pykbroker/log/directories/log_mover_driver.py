@@ -197,10 +197,10 @@ class LogMover:
 
 
 def cut_what_differs(source: PartitionLog, future: PartitionLog, now_ms: int) -> None:
-    """Cut from the copy what the current log, truncated since, holds no more or has replaced.
+    """Truncate the copy to where it agrees with the current log, which may have been truncated.
 
-    Another run of this node may have made the copy, so the logs are compared by their leader epochs
-    (KIP-101), one of the copy after the other. Without epochs the copy begins anew.
+    An earlier run of this node may have made the copy, so the logs are compared by leader epoch
+    (KIP-101), beginning with the latest of the copy. A copy without epochs restarts.
     """
     if future.leader_epochs.latest_epoch is None:
         if future.log_end_offset > source.log_start_offset:
