@@ -37,6 +37,10 @@ WEIGHTS = {
     "break_connection": 4,
 }
 MOST_JUMP_US = 20 * 60 * 1_000_000
+MOST_WRONG_US = 50 * 60 * 1_000_000
+"""A leader whose clock is an hour slow refuses what clients send, as it should
+(`message.timestamp.after.max.ms`).
+"""
 MS = 1_000
 LOOK_AGAIN_US = 20 * MS
 
@@ -132,8 +136,10 @@ class Faults:
         node.note("has slow threads")
 
     def _clock_jump(self, node: Node) -> None:
-        jump_us = self.dice.randint(-MOST_JUMP_US, MOST_JUMP_US)
-        node.machine.clock.jump(jump_us)
+        clock = node.machine.clock
+        wrong_us = clock.offset_us + self.dice.randint(-MOST_JUMP_US, MOST_JUMP_US)
+        jump_us = max(-MOST_WRONG_US, min(wrong_us, MOST_WRONG_US)) - clock.offset_us
+        clock.jump(jump_us)
         node.note(f"has its wall clock moved by {jump_us // 1_000_000} s")
 
     # ---------------------------------------------------------------- disks

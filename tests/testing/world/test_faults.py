@@ -1,8 +1,8 @@
-"""When a world is calm: its faults are over, and what they have begun has ended."""
+"""When a world is calm, and how wrong its clocks become."""
 
 from __future__ import annotations
 
-from pykbroker.testing.world.faults import Faults
+from pykbroker.testing.world.faults import MOST_WRONG_US, Faults
 from pykbroker.testing.world.node import Node, NodeState
 from pykbroker.testing.world.world import World
 
@@ -34,3 +34,14 @@ def test_a_node_that_a_fault_stops_must_serve_again_first() -> None:
     world.run_for(1_000_000)
     assert world.is_calm()
     assert not world.is_calm(2_000_000)
+
+
+def test_no_clock_becomes_so_wrong_that_a_leader_refuses_records() -> None:
+    _, (node,), faults = world_of(NodeState.UP)
+    wrong = []
+    for _ in range(300):
+        faults._clock_jump(node)
+        wrong.append(node.machine.clock.offset_us)
+    assert max(map(abs, wrong)) == MOST_WRONG_US
+    assert MOST_WRONG_US < 3_600_000_000
+    assert len(set(wrong)) > 100
