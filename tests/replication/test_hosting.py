@@ -157,6 +157,19 @@ def test_a_log_in_a_directory_that_is_offline_from_the_start_is_made_nowhere_els
     assert again.log.log_directory != home
 
 
+def told_after_losing(node: Node, directory: str) -> dict[tuple[bytes, int], bytes]:
+    """Restart a node after a log directory has failed; return what it tells the controller."""
+    node.log_manager.shutdown(node.now_ms)
+    node.files.fail = lambda call, path: (
+        OSError(5, "the disk is broken") if path.startswith(directory) else None
+    )
+    node.open()
+    placed: dict[tuple[bytes, int], bytes] = {}
+    node.manager._on_placed = placed.update
+    node.manager.apply(delta_of_all(node.image), node.image, node.now_ms)
+    return placed
+
+
 @pytest.mark.parametrize(
     ("assigned", "told"), [(UNASSIGNED_DIRECTORY, LOST_DIRECTORY), (b"a" * 16, None)]
 )
@@ -167,19 +180,12 @@ def test_the_controller_learns_that_an_unassigned_replica_is_offline(
     partition = node.create_topic()
     home = partition.log.log_directory
     node.apply(changed(directories=[assigned]))
-    node.log_manager.shutdown(node.now_ms)
-    node.files.fail = lambda call, path: (
-        OSError(5, "the disk is broken") if path.startswith(home) else None
-    )
-    node.open()
-    placed: dict[tuple[bytes, int], bytes] = {}
-    node.manager._on_placed = placed.update
-    node.manager.apply(delta_of_all(node.image), node.image, node.now_ms)
+    placed = told_after_losing(node, home)
     assert placed.get((partition.topic_id, 0)) == told
 
 
 def test_a_leader_keeps_an_epoch_without_records_when_its_log_moves() -> None:
-    """A consumer at the end asks for it, and would be reset if nobody knew of it."""
+    """A consumer at the log end asks for this epoch; if it is unknown, its position is reset."""
     node = Node({"log.dirs": "/a,/b"})
     partition = node.create_topic()
     node.append(partition, b"a")
@@ -206,14 +212,7 @@ def test_the_controller_learns_that_a_moved_replica_is_offline() -> None:
     home = partition.log.log_directory
     before = next(each for each in node.log_manager.directories if each.path != home)
     node.apply(changed(directories=[before.directory_id]))
-    node.log_manager.shutdown(node.now_ms)
-    node.files.fail = lambda call, path: (
-        OSError(5, "the disk is broken") if path.startswith(home) else None
-    )
-    node.open()
-    placed: dict[tuple[bytes, int], bytes] = {}
-    node.manager._on_placed = placed.update
-    node.manager.apply(delta_of_all(node.image), node.image, node.now_ms)
+    placed = told_after_losing(node, home)
     assert placed == {(partition.topic_id, 0): LOST_DIRECTORY}
 
 

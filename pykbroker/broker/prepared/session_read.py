@@ -1,4 +1,4 @@
-"""What a consumer's session has to be told, if that is a little of one partition.
+"""Reads a few records of the only partition that has news for a consumer's fetch session.
 
     session -> the only partition that has changed -> its records, read once, in memory
 

@@ -80,6 +80,15 @@ async def finished(mover: LogMover) -> None:
         await mover._scheduler.sleep(0)
 
 
+async def begin_move(moving: Moving, mover: LogMover, until: int) -> None:
+    """Move a log to "/b"; return when its copy ends at `until` or later."""
+    mover.move(ORDERS[0], "/b")
+    future = moving.manager.future(ORDERS[0])
+    assert future is not None
+    while future.log_end_offset < until:
+        await mover._scheduler.sleep(0)
+
+
 def offsets(log: PartitionLog) -> list[int]:
     found: list[int] = []
     offset = log.log_start_offset
@@ -260,11 +269,7 @@ def test_truncation_of_the_log_while_it_is_copied(monkeypatch: pytest.MonkeyPatc
     log = moving.fill()
 
     async def story(mover: LogMover) -> None:
-        mover.move(ORDERS[0], "/b")
-        future = moving.manager.future(ORDERS[0])
-        assert future is not None
-        while future.log_end_offset < 9:
-            await mover._scheduler.sleep(0)
+        await begin_move(moving, mover, 9)
         log.truncate_to(5)
         append(log, b"other", epoch=7)
         await finished(mover)
@@ -283,11 +288,7 @@ def test_truncation_of_the_log_before_a_move_is_resumed(monkeypatch: pytest.Monk
     log = moving.fill()
 
     async def begin(mover: LogMover) -> None:
-        mover.move(ORDERS[0], "/b")
-        future = moving.manager.future(ORDERS[0])
-        assert future is not None
-        while future.log_end_offset < 18:
-            await mover._scheduler.sleep(0)
+        await begin_move(moving, mover, 18)
 
     moving.run(begin)
     log.truncate_to(10)
@@ -317,11 +318,7 @@ def test_a_copy_that_shares_no_epoch_with_the_log_begins_anew(
     log = moving.fill()
 
     async def story(mover: LogMover) -> None:
-        mover.move(ORDERS[0], "/b")
-        future = moving.manager.future(ORDERS[0])
-        assert future is not None
-        while future.log_end_offset < 18:
-            await mover._scheduler.sleep(0)
+        await begin_move(moving, mover, 18)
         log.truncate_fully_and_start_at(15)
         for number in range(10):
             append(log, b"other %d" % number, epoch=9)
