@@ -1,6 +1,10 @@
 # Sourced by the other scripts: makes a virtual environment, installs into it, and gets the tools of
 # the tests. Debian's packages are installed only where a command is missing, and only they.
 
+# An installed package has its byte code; a checkout compiles it at its first start, and without it
+# a node takes three times as long to start: the tests start many.
+unset PYTHONDONTWRITEBYTECODE
+
 say() {
     echo "$(basename "$0"): $*" >&2
 }

@@ -128,19 +128,19 @@ JOBS = (
         "count, sum of lengths: all columns",
         lambda place, topic, tuned: _sums(place.connector(topic, tuned)),
         lambda place, topic: _sums(place.ours(topic)),
-        {100: 10, 1024: 5},
+        {100: 5, 1024: 3},
     ),
     Job(
         "count, sum of lengths: the column chosen",
         lambda place, topic, tuned: _sums(place.connector(topic, tuned)),
         lambda place, topic: _sums(place.ours(topic, "value")),
-        {100: 10, 1024: 5},
+        {100: 5, 1024: 3},
     ),
     Job(
         "count, sum of lengths: the size chosen",
         lambda place, topic, tuned: _sums(place.connector(topic, tuned)),
         lambda place, topic: _sums_of_sizes(place.ours(topic, "value_size")),
-        {100: 10, 1024: 5},
+        {100: 5, 1024: 3},
     ),
     Job(
         "count, sum of lengths: read_cached()",

@@ -46,6 +46,16 @@ def make_topic(servers: str, name: str, partitions: int, **config: str) -> None:
     admin.create_topics([NewTopic(name, partitions, 1, config=settings)])[name].result(120)
 
 
+def make_topics(servers: str, name: str, partitions: int) -> dict[str, int]:
+    """Spread partitions over topics of 1000 (Kafka creates fewer than 10,000 a request)."""
+    topics = {
+        f"{name}-{first}": min(1000, partitions - first) for first in range(0, partitions, 1000)
+    }
+    for topic, size in topics.items():
+        make_topic(servers, topic, size)
+    return topics
+
+
 def write(servers: str, topic: str, partitions: int, total_bytes: int, value_bytes: int) -> None:
     """Write records, spread over the partitions."""
     producer = Producer(
@@ -64,21 +74,24 @@ def write(servers: str, topic: str, partitions: int, total_bytes: int, value_byt
 
 
 def starts_and_stops(directory: Path, partitions: int, with_apache: bool) -> dict[str, float]:
-    """Measure clean starts and stops of both, in seconds, with a record in every partition."""
+    """Measure starts and stops of both, in seconds, with a record in every partition."""
     apache = ApacheBroker(directory / "starts", jvm=SHIPPED_JVM)
     node = ours_on(apache)
     found: dict[str, float] = {}
     try:
         node.start()
-        make_topic(node.bootstrap_servers, "many", partitions)
-        write(node.bootstrap_servers, "many", partitions, 0, 100)
+        for topic, size in make_topics(node.bootstrap_servers, "many", partitions).items():
+            write(node.bootstrap_servers, topic, size, 0, 100)
         node.stop()
-        for _ in range(2):  # the second round counts: caches are warm for both
-            found["clean start, ours (s)"] = seconds(node.start)
-            found["clean stop, ours (s)"] = seconds(node.stop)
+        servers: list[tuple[str, Broker | ApacheBroker]] = [("ours", node)]
         if with_apache:
-            found["clean start, Apache (s)"] = seconds(apache.start)
-            found["clean stop, Apache (s)"] = seconds(apache.stop)
+            servers.append(("Apache", apache))
+        for _ in range(2):  # the second round counts: caches are warm for both
+            for name, server in servers:
+                found[f"clean start, {name} (s)"] = seconds(server.start)
+                server.kill()
+                found[f"start after a kill, {name} (s)"] = seconds(server.start)
+                found[f"clean stop, {name} (s)"] = seconds(server.stop)
     finally:
         node.kill()
         apache.close()
@@ -115,8 +128,7 @@ def idle_memory(directory: Path, partitions: int) -> dict[str, float]:
     node = Broker(data_dir=directory / "idle")
     try:
         node.start()
-        for number in range(0, partitions, 1000):
-            make_topic(node.bootstrap_servers, f"idle-{number}", min(1000, partitions - number))
+        make_topics(node.bootstrap_servers, "idle", partitions)
         grown = rss_mb(node.pid)
         node.restart()
         return {
