@@ -9,7 +9,8 @@
   the young objects are small, and those over all of them very rare.
 * Buffers of large frames are allocated and freed all the time. The C library would return each to
   the system immediately, and the next one would be faulted in page by page, which is half the cost
-  of a 1 MB request. So it keeps up to KEPT_BYTES.
+  of a 1 MB request. So it keeps up to KEPT_BYTES, and threads share what it keeps: they allocate
+  little, and nearly always while they hold the interpreter.
 * A thread that runs Python code releases the interpreter to a waiting thread after the switch
   interval. Threads do nearly all their work without the interpreter; for the rest, the event loop
   must not wait 5 ms after each of its system calls.
@@ -35,6 +36,7 @@ SWITCH_INTERVAL_S = 0.0005
 # mallopt(3)
 _M_TRIM_THRESHOLD = -1
 _M_MMAP_THRESHOLD = -3
+_M_ARENA_MAX = -8
 
 
 def raise_descriptor_limit() -> int:
@@ -68,5 +70,7 @@ def keep_freed_memory() -> bool:
     except (OSError, AttributeError):
         return False
     return bool(
-        mallopt(_M_MMAP_THRESHOLD, FROM_HEAP_BYTES) and mallopt(_M_TRIM_THRESHOLD, KEPT_BYTES)
+        mallopt(_M_MMAP_THRESHOLD, FROM_HEAP_BYTES)
+        and mallopt(_M_TRIM_THRESHOLD, KEPT_BYTES)
+        and mallopt(_M_ARENA_MAX, 1)
     )

@@ -72,6 +72,26 @@ sys.exit(0 if not kept or full - resident() < 1 << 19 else 1)
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
+def test_threads_share_the_memory_that_is_kept() -> None:
+    # For each arena of its own, glibc reserves 64 MiB of addresses.
+    program = """
+import sys, threading
+from pykbroker.broker.process_settings import keep_freed_memory
+kept = keep_freed_memory()
+def reserved():
+    return int(open("/proc/self/statm").read().split()[0]) * 4096
+threading.stack_size(1 << 20)
+before = reserved()
+buffers = []
+for _ in range(4):
+    thread = threading.Thread(target=lambda: buffers.append(bytearray(1 << 16)))
+    thread.start()
+    thread.join()
+sys.exit(0 if not kept or reserved() - before < 1 << 26 else 1)
+"""
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
 def test_the_limit_of_open_files_is_raised_to_the_hard_one() -> None:
     program = """
 import resource
