@@ -192,18 +192,18 @@ def read_partition(
     committed_only = isolation == READ_COMMITTED
     offset = asked.fetch_offset
     last_stable_offset = log.last_stable_offset(high_watermark)
+    preferred = -1 if params.selector is None else params.selector.choose(partition, offset)
     entry = PartitionData(
         partition_index=asked.index,
         high_watermark=high_watermark,
         last_stable_offset=last_stable_offset,
         log_start_offset=local.log_start_offset,
-        aborted_transactions=[] if committed_only else None,
+        aborted_transactions=[] if committed_only and preferred < 0 else None,
+        preferred_read_replica=preferred,
         records=NO_RECORDS,
     )
-    if params.selector is not None:
-        entry.preferred_read_replica = params.selector.choose(partition, offset)
-        if entry.preferred_read_replica >= 0:
-            return entry
+    if preferred >= 0:
+        return entry
     try:
         last_epoch = asked.last_fetched_epoch
         if last_epoch >= 0 and not (

@@ -139,7 +139,13 @@ class Hosting:
             leader_epoch=registration.leader_epoch,
             partition_epoch=registration.partition_epoch,
         )
-        touched.append((partition, partition.step(event, now_ms)))
+        try:
+            self._note_directory(topic, number, registration, partition.log)
+            effects = partition.step(event, now_ms)
+        except LogDirFailure as failure:  # or the epoch in which this node leads is not written
+            self._on_failure(failure)
+            return
+        touched.append((partition, effects))
 
     def _host(
         self,
@@ -170,9 +176,6 @@ class Hosting:
             self.offline.add(topic_partition)
             return None
         self.offline.discard(topic_partition)
-        directory = self._log_manager.directory_id_of(log)
-        if directory is not None and directory != registration.directory_of(self._node_id):
-            self.placed[topic.id, number] = directory
         partition = Partition(
             topic_partition,
             topic.id,
@@ -185,6 +188,17 @@ class Hosting:
         by_number = self.by_name.setdefault(topic.name, {})
         by_number[number] = partition
         return partition
+
+    def _note_directory(
+        self, topic: TopicImage, number: int, registration: PartitionImage, log: PartitionLog
+    ) -> None:
+        """Note where the log is if the metadata has another directory (maybeUpdateTopicAssignment).
+
+        A replica that was moved away and back in one delta has kept its log.
+        """
+        directory = self._log_manager.directory_id_of(log)
+        if directory is not None and directory != registration.directory_of(self._node_id):
+            self.placed[topic.id, number] = directory
 
     def _existing_log(
         self, topic_partition: TopicPartition, topic_id: bytes, config: TopicConfig
@@ -263,4 +277,7 @@ class Hosting:
             )
             if registration is None or self._node_id not in registration.replicas:
                 _log.warning("%s does not belong to this node: set aside", topic_partition)
-                self._log_manager.make_stray(topic_partition)
+                try:
+                    self._log_manager.make_stray(topic_partition)
+                except LogDirFailure as failure:
+                    self._on_failure(failure)

@@ -9,8 +9,10 @@ import pytest
 from pykbroker.errors import ErrorCode
 from pykbroker.kraft.partition_image import LOST_DIRECTORY, UNASSIGNED_DIRECTORY
 from pykbroker.kraft.publisher import delta_of_all
+from pykbroker.log.directories.checkpoints import MetaProperties
 from pykbroker.protocol.messages.partition_change_record import PartitionChangeRecord
 from pykbroker.protocol.messages.topic_record import TopicRecord
+from pykbroker.types import TopicPartition
 from tests.harness.records import partition_record
 from tests.replication.node import NODE_ID, Node, batch, topic_id_of
 
@@ -137,6 +139,43 @@ def test_a_directory_that_fails_leaves_the_other_one_alone(
     assert "all log directories have failed" not in caplog.text
 
 
+def test_a_leader_whose_epoch_cannot_be_written_takes_only_its_directory_offline() -> None:
+    node = Node({"log.dirs": "/one,/two"})
+    node.create_topic(partitions=4, replicas=(NODE_ID, 2), leader=2)  # two in each
+    node.files.fail = lambda call, path: OSError(5, "broken") if path.startswith("/one/") else None
+    node.apply(
+        *(
+            PartitionChangeRecord(topic_id=topic_id_of(7), partition_id=p, leader=NODE_ID)
+            for p in range(4)
+        )
+    )
+    found = [node.manager.lookup("t", p) for p in range(4)]
+    assert found.count(int(ErrorCode.KAFKA_STORAGE_ERROR)) == 2
+    online = [p for p in found if not isinstance(p, int)]
+    assert [(p.log.log_directory, p.is_leader) for p in online] == [("/two", True)] * 2
+
+
+def test_a_log_that_cannot_be_set_aside_takes_only_its_directory_offline() -> None:
+    node = Node({"log.dirs": "/one,/two"})
+    node.create_topic(number=7)
+    node.create_topic("kept", partitions=2, number=8)  # one of them in the directory of the other
+    partition = node.manager.partition(TopicPartition("t", 0))
+    home = partition.log.log_directory
+    node.log_manager.shutdown(node.now_ms)
+    kept = node.image.topics_by_name["kept"]
+    node.image.topics_by_name, node.image.topics_by_id = {"kept": kept}, {kept.id: kept}
+    node.open()
+    node.files.fail = lambda call, path: (
+        OSError(5, "broken") if call == "rename" and path.startswith(home) else None
+    )
+    node.manager.apply(delta_of_all(node.image), node.image, node.now_ms)
+    assert [each.path for each in node.log_manager.directories if not each.is_online] == [home]
+    found = [node.manager.lookup("kept", p) for p in range(2)]
+    online = [p for p in found if not isinstance(p, int)]
+    assert len(online) == found.count(int(ErrorCode.KAFKA_STORAGE_ERROR)) == 1
+    assert online[0].log.log_directory != home
+
+
 def test_a_log_in_a_directory_that_is_offline_from_the_start_is_made_nowhere_else() -> None:
     node = Node({"log.dirs": "/a,/b"})
     partition = node.create_topic()
@@ -214,6 +253,25 @@ def test_the_controller_learns_that_a_moved_replica_is_offline() -> None:
     node.apply(changed(directories=[before.directory_id]))
     placed = told_after_losing(node, home)
     assert placed == {(partition.topic_id, 0): LOST_DIRECTORY}
+
+
+def test_the_controller_learns_where_a_replica_stayed_that_was_moved_away_and_back() -> None:
+    """Both reassignments came in one delta. Else its failed directory would not end its lead."""
+    node = Node({"log.dirs": "/a,/b"})
+    for each in node.log_manager.directories:
+        each.meta = MetaProperties("cluster", NODE_ID, each.path.encode() * 8)
+    partition = node.create_topic()
+    home = partition.log.log_directory.encode() * 8
+    placed: dict[tuple[bytes, int], bytes] = {}
+    node.manager._on_placed = placed.update
+    node.apply(changed(directories=[home]))
+    assert placed == {}
+    node.apply(
+        changed(replicas=[2], isr=[2], leader=2, directories=[UNASSIGNED_DIRECTORY]),
+        changed(replicas=[NODE_ID, 2], directories=[UNASSIGNED_DIRECTORY] * 2),
+    )
+    assert node.manager.find("t", 0) is partition
+    assert placed == {(partition.topic_id, 0): home}
 
 
 def test_a_log_whose_topic_cannot_be_told_is_offline_and_kept() -> None:

@@ -118,10 +118,10 @@ def _delete(
     services.breathe()
     found = services.replica_manager.lookup(topic, index)
     code = 0
-    if isinstance(found, int):
+    if topic in INTERNAL_TOPICS and found != ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+        code = int(ErrorCode.INVALID_TOPIC_EXCEPTION)  # whoever hosts it
+    elif isinstance(found, int):
         code = found
-    elif topic in INTERNAL_TOPICS:
-        code = int(ErrorCode.INVALID_TOPIC_EXCEPTION)
     else:
         try:
             wanted = found.delete_records(offset)

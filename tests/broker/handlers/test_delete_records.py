@@ -71,6 +71,17 @@ def test_refusals(broker: Broker, partition: int, offset: int, code: int) -> Non
     assert answers(call) == [(partition, code, -1), (0, 0, 2)]
 
 
+def test_an_internal_topic_is_refused_by_any_broker(broker: Broker) -> None:
+    """Otherwise a client looks for its leader first."""
+    broker.node.create_topic("__consumer_offsets", number=8, replicas=(2,), leader=2)
+    for partition, code in (
+        (0, ErrorCode.INVALID_TOPIC_EXCEPTION),
+        (1, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+    ):
+        asked = request((partition, 0), topic="__consumer_offsets")
+        assert answers(Call(broker, HANDLER, asked, 2)) == [(partition, code, -1)]
+
+
 def test_topics_that_keep_their_records(broker: Broker) -> None:
     broker.node.create_topic("__consumer_offsets", number=8)
     broker.node.create_topic("compacted", number=9, cleanup_policy="compact")

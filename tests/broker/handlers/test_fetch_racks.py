@@ -40,6 +40,12 @@ def test_it_is_sent_to_the_follower_and_gets_nothing(version: int) -> None:
     assert not entry.records
 
 
+@pytest.mark.parametrize("isolation", [0, 1])
+def test_nothing_was_read_for_it_not_even_aborted_transactions(isolation: int) -> None:
+    entry = only(fetch(make(), request(0, isolation_level=isolation, **RACK)))
+    assert (entry.preferred_read_replica, entry.aborted_transactions) == (2, None)
+
+
 def test_others_read_from_the_leader() -> None:
     broker = make()
     others: tuple[dict[str, Any], ...] = ({}, {"rack_id": "far"}, {"rack_id": "nowhere"})
