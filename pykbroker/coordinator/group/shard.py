@@ -231,6 +231,7 @@ class GroupShard:
         """Start sessions after all records are replayed; rebalance groups over group.max.size."""
         step = Step(self.settings, now_ms, self._breathe)
         for group in paced(self.groups.values(), self._breathe):
+            group.learn_subscribed_topics()
             for member in paced(group.members.values(), self._breathe):
                 rebalance.restart_session(step, group, member)
             if len(group.members) > self.settings.max_size:

@@ -193,6 +193,33 @@ def test_long_lives(seed: int) -> None:
     assert loaded[1] == committed
 
 
+def test_a_loaded_member_has_the_timeouts_of_its_last_record() -> None:
+    world = GroupWorld()
+    world.elect()
+    world.join(instance="i", version=9, session=10_000, rebalance=60_000)
+    world.advance(3_000)
+    member = "i-01"
+    world.sync(member=member, instance="i", generation=1, assign=f"{member}:x")
+    world.join(member=member, instance="i", version=9, session=20_000, rebalance=90_000)
+    world.sync(member=member, instance="i", generation=2, assign=f"{member}:x")
+    world.restart()
+    loaded = world.group("g").members[member]
+    assert (loaded.session_timeout_ms, loaded.rebalance_timeout_ms) == (20_000, 90_000)
+
+
+def test_a_loaded_group_subscribes_to_what_its_last_record_names() -> None:
+    """Before the fail-over, the new subscription waits for the next generation."""
+    world = GroupWorld()
+    world.elect()
+    world.join(instance="i", version=9, topics="t")
+    world.advance(3_000)
+    world.sync(member="i-01", instance="i", generation=1, assign="i-01:x")
+    world.join(instance="i", version=9, topics="u")
+    assert world.group("g").subscribed_topics == frozenset({"t"})
+    world.restart()
+    assert world.group("g").subscribed_topics == frozenset({"u"})
+
+
 def test_offsets_of_the_format_before_0_9_are_read() -> None:
     shard = GroupShard(GroupSettings())
     key = LegacyOffsetCommitKey(group="old", topic="t", partition=3)

@@ -240,8 +240,14 @@ class ClassicGroup:
         else:
             self.protocol_name = None
             self.transition(GroupState.EMPTY, now_ms)
-        self.subscribed_topics = self._compute_subscribed_topics()
+        self.learn_subscribed_topics()
         self.pending_sync.clear()
+
+    def learn_subscribed_topics(self) -> None:
+        """Note the topics of this generation, or of a loaded group. A static member that returns
+        may change its subscription; that counts from the next generation on.
+        """
+        self.subscribed_topics = self._compute_subscribed_topics()
 
     # ---- durable state
 
@@ -283,8 +289,6 @@ class ClassicGroup:
         since (they are in no record yet) stay: the record of a new group is written while its first
         member waits.
         """
-        # The new subscription of a returning static member is counted with the next generation.
-        is_new_generation = self.durable is None or self.durable.generation != value.generation
         recorded = {record.member_id for record in value.members}
         for member_id in self.recorded_members - recorded:
             self.remove(member_id)
@@ -302,29 +306,30 @@ class ClassicGroup:
                 self.previous_state = self.state
                 self.state = state
             self.state_timestamp_ms = value.current_state_timestamp
-            if is_new_generation or self.subscribed_topics is None:
-                self.subscribed_topics = self._compute_subscribed_topics()
 
     def _replay_member(self, value: GroupMetadataValue, record: MemberMetadata) -> None:
         protocols = ((value.protocol or "", record.subscription),)
+        timeout = record.rebalance_timeout
+        rebalance_timeout_ms = record.session_timeout if timeout == -1 else timeout
         member = self.members.get(record.member_id)
         if member is not None:
             if protocols[0] not in member.protocols:
                 self.set_protocols(member, protocols)
             member.assignment = record.assignment
+            member.rebalance_timeout_ms = rebalance_timeout_ms
+            member.session_timeout_ms = record.session_timeout
             return
         if record.group_instance_id is not None:
             replaced = self.static_members.get(record.group_instance_id)
             if replaced is not None:
                 self.remove(replaced)
-        timeout = record.rebalance_timeout
         self.add(
             ClassicMember(
                 member_id=record.member_id,
                 group_instance_id=record.group_instance_id,
                 client_id=record.client_id,
                 client_host=record.client_host,
-                rebalance_timeout_ms=record.session_timeout if timeout == -1 else timeout,
+                rebalance_timeout_ms=rebalance_timeout_ms,
                 session_timeout_ms=record.session_timeout,
                 protocol_type=value.protocol_type,
                 protocols=protocols,
