@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pykbroker.coordinator.transaction.shard import Ended
 from pykbroker.coordinator.transaction.states import TransactionState
+from pykbroker.coordinator.transaction.transaction import Partitions
 from pykbroker.deferred import Deferred
 from pykbroker.environment.scheduler import Scheduler, Timer
 from pykbroker.errors import ErrorCode, KafkaError
@@ -149,8 +150,20 @@ class MarkerDriver:
 
     def is_sending(self, ended: Ended) -> bool:
         """Return whether the markers of this end are being sent."""
+        return self._sending_of(ended) is not None
+
+    def missing(self, ended: Ended) -> Partitions | None:
+        """Return the partitions that have no marker of this end yet; None
+        if its markers are not being sent.
+        """
+        sending = self._sending_of(ended)
+        return None if sending is None else dict(sending.missing)
+
+    def _sending_of(self, ended: Ended) -> Sending | None:
         sending = self._sendings.get(ended.transactional_id)
-        return sending is not None and sending.ended.transaction.is_same_end(ended.transaction)
+        if sending is None or not sending.ended.transaction.is_same_end(ended.transaction):
+            return None
+        return sending
 
     def ask_refused_again(self, ended: Ended) -> None:
         """Retry rejected markers, but not written ones: an operator may have

@@ -260,15 +260,26 @@ class TransactionCoordinator:
         return self._decide(TransactionShard.end, request)
 
     def one_transaction(self, transactional_id: str) -> Transaction | ErrorCode | Deferred:
-        """Return the transaction of an id, or an error."""
+        """Return the transaction of an id, or an error. While it ends, its partitions are those
+        that have no marker yet.
+        """
 
         def refuse(request: str, context: None, code: int) -> ErrorCode:
             return ErrorCode(coordinator_error(code))
 
         partition = self.partition_for(transactional_id)
-        return self.runtime.read(
+        found = self.runtime.read(
             partition, TransactionShard.one_transaction, transactional_id, None, refuse
         )
+        return then(found, partial(self._without_marked, transactional_id))
+
+    def _without_marked(
+        self, transactional_id: str, found: Transaction | ErrorCode
+    ) -> Transaction | ErrorCode:
+        if isinstance(found, ErrorCode):
+            return found
+        missing = self._markers.missing(Ended(transactional_id, found))
+        return found if missing is None else found._replace(partitions=missing)
 
     def all_transactions(self) -> dict[str, Transaction] | Deferred:
         """Return every transaction that this node coordinates.

@@ -156,6 +156,21 @@ def test_markers_are_sent_until_they_are_written() -> None:
     assert len(world.written) == 2
 
 
+def test_an_end_shows_the_partitions_without_a_marker() -> None:
+    world = TransactionWorld()
+    producer = world.began()
+    world.add(producer, A, B)
+    world.unreachable = {1, 2}
+    world.end(producer)
+    assert world.partitions() == [A, B]
+    world.unreachable = {2}
+    world.run(100)
+    assert (world.state(), world.partitions()) == ("PrepareCommit", [B])
+    world.unreachable = set()
+    world.run(100)
+    assert (world.state(), world.partitions()) == ("CompleteCommit", [])
+
+
 def test_a_deleted_partition_needs_no_marker() -> None:
     world = TransactionWorld()
     producer = world.began()

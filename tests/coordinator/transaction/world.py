@@ -202,6 +202,10 @@ class TransactionWorld:
         found = self.settled(self.coordinator.one_transaction(name))
         return str(found.state.shown if isinstance(found, Transaction) else found.name)
 
+    def partitions(self, name: str = ID) -> list[TopicPartition]:
+        """The partitions of the transaction, as its description shows them."""
+        return list(self.settled(self.coordinator.one_transaction(name)).partitions)
+
     def began(self, name: str = ID) -> Transaction:
         """A producer that has initialised."""
         reply = self.initialise(name)
