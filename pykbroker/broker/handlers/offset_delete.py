@@ -48,17 +48,15 @@ def handle(services: BrokerServices, request: Request) -> OffsetDeleteResponse |
         if partitions:
             known.append(OffsetDeleteRequestTopic(name=topic.name, partitions=partitions))
         if found is None or len(partitions) < len(topic.partitions):
-            refused[topic.name] = OffsetDeleteResponseTopic(
-                name=topic.name,
-                partitions=[
-                    OffsetDeleteResponsePartition(
-                        partition_index=partition.partition_index,
-                        error_code=int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
-                    )
-                    for partition in paced(topic.partitions, breathe)
-                    if partition.partition_index not in there
-                ],
-            )
+            refusal = refused.setdefault(topic.name, OffsetDeleteResponseTopic(name=topic.name))
+            refusal.partitions += [
+                OffsetDeleteResponsePartition(
+                    partition_index=partition.partition_index,
+                    error_code=int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+                )
+                for partition in paced(topic.partitions, breathe)
+                if partition.partition_index not in there
+            ]
     asked = OffsetDeleteRequest(group_id=message.group_id, topics=known)
     deleted = services.groups.delete_offsets(asked)
     return then(deleted, lambda response: _merged(refused, response))

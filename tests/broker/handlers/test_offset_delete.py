@@ -38,6 +38,16 @@ def test_delete() -> None:
     assert list(shard.offsets.committed["simple"]["t"]) == [1]
 
 
+def test_a_topic_that_is_named_twice() -> None:
+    broker = GroupBroker()
+    broker.commit("simple", 5, partition=0)
+    asked = request("simple", ghost=[0], t=[9])
+    asked.topics += request("simple", ghost=[1], t=[8, 0]).topics
+    answer = broker.ask(HANDLER, asked, 0)
+    found = [(t.name, [p.partition_index for p in t.partitions]) for t in answer.topics]
+    assert found == [("ghost", [0, 1]), ("t", [9, 8, 0])]
+
+
 def test_topics_without_partitions() -> None:
     broker = GroupBroker()
     broker.commit("simple", 5, partition=0)
