@@ -30,6 +30,7 @@ from pykbroker.environment.scheduler import Scheduler
 from pykbroker.environment.slices import InOneGo, Slices
 from pykbroker.errors import ErrorCode
 from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC
+from pykbroker.network.java_address import java_address
 from pykbroker.protocol.messages.delete_groups_response import DeletableGroupResult
 from pykbroker.protocol.messages.describe_groups_response import DescribedGroup
 from pykbroker.protocol.messages.heartbeat_request import HeartbeatRequest
@@ -165,7 +166,7 @@ class GroupCoordinator:
         if not settings.min_session_timeout_ms <= timeout <= settings.max_session_timeout_ms:
             return join_error(ErrorCode.INVALID_SESSION_TIMEOUT, request.member_id, version)
         fresh = "" if request.member_id else self._new_uuid()
-        context = CallerContext(version, client_id, f"/{client_host}", fresh)
+        context = CallerContext(version, client_id, f"/{java_address(client_host)}", fresh)
         partition = partition_for(request.group_id, self.num_partitions)
         return self.runtime.write(partition, GroupShard.join, request, context, _refuse_join)
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class CallerContext(NamedTuple):
     """The context of a request, in addition to its body.
 
-    client_host: as Java prints an address without a host name: "/127.0.0.1".
+    client_host: as Java prints an address without a host name: "/127.0.0.1", "/0:0:0:0:0:0:0:1".
     fresh_uuid: a random UUID as text, for a new member id (the machine has no random source).
     guard: the verification of the transaction that the request is part of.
     """

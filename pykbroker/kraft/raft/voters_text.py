@@ -8,13 +8,13 @@ Source: Kafka's `DynamicVoters.java`, `DynamicVoter.java`.
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from typing import Final
 
 from pykbroker.kraft.metadata_version import KRAFT_VERSION, SUPPORTED_FEATURES
 from pykbroker.kraft.raft.voters import ReplicaKey, VoterEndpoint, VoterNode, VoterSet
 from pykbroker.kraft.storage_format import StorageError
+from pykbroker.network.java_address import java_address
 from pykbroker.protocol.primitives import DecodeError, uuid_from_str
 
 _NUMBER: Final = re.compile(r"[+-]?[0-9]{1,10}\Z").match
@@ -58,21 +58,10 @@ def _parse_voter(text: str, listener: str) -> VoterNode:
         directory_id = uuid_from_str(directory)
     except (DecodeError, ValueError) as error:
         raise StorageError("Failed to parse directory ID in dynamic voter string.") from error
-    endpoint = VoterEndpoint(listener, _as_java(host), port)
+    endpoint = VoterEndpoint(listener, java_address(host), port)
     return VoterNode(
         ReplicaKey(node_id, directory_id), (endpoint,), SUPPORTED_FEATURES[KRAFT_VERSION]
     )
-
-
-def _as_java(host: str) -> str:
-    """Return an IPv6 address in the form of InetSocketAddress.getHostString;
-    other hosts unchanged.
-    """
-    try:
-        groups = ipaddress.IPv6Address(host).exploded.split(":")
-    except ValueError:
-        return host
-    return ":".join(f"{int(group, 16):x}" for group in groups)
 
 
 def _number(text: str, what: str) -> int:

@@ -6,6 +6,10 @@ import pytest
 
 from pykbroker.coordinator.hosted_shard import HostState
 from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC
+from pykbroker.protocol.messages.join_group_request import (
+    JoinGroupRequest,
+    JoinGroupRequestProtocol,
+)
 from pykbroker.protocol.messages.partition_change_record import PartitionChangeRecord
 from tests.broker.handlers.group_broker import OFFSETS_TOPIC_NUMBER, GroupBroker
 from tests.replication.node import topic_id_of
@@ -69,6 +73,17 @@ def test_groups_are_spread_over_the_partitions_that_the_topic_has() -> None:
     broker.stable_group("some group")
     broker.node.delete_topic(OFFSETS_TOPIC_NUMBER)
     assert broker.groups.num_partitions == 50
+
+
+def test_members_hosts_are_shown_as_java_prints_them(broker: GroupBroker) -> None:
+    protocols = [JoinGroupRequestProtocol(name="range", metadata=b"")]
+    request = JoinGroupRequest(
+        group_id="g", session_timeout_ms=10_000, protocol_type="consumer", protocols=protocols
+    )
+    for address in ("::1", "127.0.0.1"):
+        broker.groups.join(request, 3, "c", address)
+    hosts = [member.client_host for member in broker.describe("g").members]
+    assert hosts == ["/0:0:0:0:0:0:0:1", "/127.0.0.1"]
 
 
 def test_the_log_says_why_groups_rebalance(
