@@ -11,7 +11,6 @@ from pykbroker.environment.slices import Breathe, go_on, paced_if
 from pykbroker.protocol.control_records import ABORT, COMMIT, EndTxnMarker, build_marker_batch
 from pykbroker.protocol.record_batch import (
     NO_PRODUCER_ID,
-    NO_SEQUENCE,
     TRANSACTIONAL_BIT,
     enclose,
 )
@@ -48,7 +47,7 @@ def decision_batch(
         now_ms,
         decision.producer_id,
         decision.producer_epoch,
-        NO_SEQUENCE,
+        codec.BASE_SEQUENCE,
         len(encoded),
     )
     return enclose(b"".join(encoded), fields)

@@ -40,6 +40,9 @@ TRANSACTION_RECORD_TYPES: dict[int, tuple[str, str]] = {
 class RecordCodec:
     """The codec of one coordinator's records; classes are imported on first use."""
 
+    BASE_SEQUENCE = 0
+    """Of every batch, whether it has a producer or not."""
+
     def __init__(self, types: dict[int, tuple[str, str]]) -> None:
         self._names = types
         self._types: dict[int, tuple[type[Message], type[Message]]] = {}

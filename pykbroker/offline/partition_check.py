@@ -2,7 +2,7 @@
 
     offsets, epochs   ascend, within and across segments
     sequences         of each producer are consecutive (gaps are valid where compaction removed
-                      batches)
+                      batches); group coordinators do not number their batches
     index, time index, aborted
                       see log/segments/index_verification.py
     files             files that belong to no log, and what a broker would repair
@@ -21,6 +21,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC
 from pykbroker.log.producers.producer_entry import CorruptSnapshot, decode_snapshot
 from pykbroker.log.segments.index_verification import Aborted, OpenTransactions, wrong_aborted
 from pykbroker.offline.batch_headers import header_at
@@ -46,6 +47,7 @@ class PartitionCheck:
     def __init__(self, files: PartitionFiles) -> None:
         self._files = files
         self._frozen = freeze(files)
+        self._is_numbered = files.topic != GROUP_METADATA_TOPIC
         self._next_offset = files.segments[0].base_offset if files.segments else 0
         self._epoch = -1
         self._missing = self._holes = 0
@@ -169,7 +171,7 @@ class PartitionCheck:
                 "epochs", f"leader epoch {header.partition_leader_epoch} after {self._epoch}"
             )
         self._epoch = max(self._epoch, header.partition_leader_epoch)
-        if header.has_producer_id and not header.is_control:
+        if self._is_numbered and header.has_producer_id and not header.is_control:
             yield from self._sequence(header, fault)
         elif header.is_control and header.is_transactional:
             known = self._producers.get(header.producer_id)

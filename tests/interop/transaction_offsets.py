@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC
 from pykbroker.protocol.messages import (
+    fetch_request,
     join_group_request,
     offset_commit_request,
     sync_group_request,
 )
+from pykbroker.protocol.record_batch import iter_headers
 from tests.interop.transaction_play import Play
 from tests.interop.transaction_producer import Producer, fetch_offsets
 
@@ -90,6 +93,28 @@ def _plain_commit(play: Play, group: str) -> None:
     topic = offset_commit_request.OffsetCommitRequestTopic(name="ledger", partitions=[partition])
     request = offset_commit_request.OffsetCommitRequest(group_id=group, topics=[topic])
     play.ask("plain", "OffsetCommit", 8, request)
+
+
+def offset_batches(play: Play) -> None:
+    """The headers of the group coordinator's own batches."""
+    play.part = "offset batches"
+    partition = fetch_request.FetchPartition(partition=0, partition_max_bytes=1 << 24)
+    topic = fetch_request.FetchTopic(topic=GROUP_METADATA_TOPIC, partitions=[partition])
+    request = fetch_request.FetchRequest(
+        max_wait_ms=0, min_bytes=0, max_bytes=1 << 24, session_epoch=-1, topics=[topic]
+    )
+    (found,) = play.client.ask("Fetch", 11, request).responses[0].partitions
+    headers = [header for _, header in iter_headers(bytes(found.records))]
+    assert len(headers) > 20
+    play.heard += [
+        (
+            f"{play.part}: at {header.base_offset}",
+            f"{header.record_count} records of {play.name_of(header.producer_id)} epoch "
+            f"{header.producer_epoch} sequence {header.base_sequence} "
+            f"attributes {header.attributes}",
+        )
+        for header in headers
+    ]
 
 
 def commit_offsets_as_members(play: Play) -> None:

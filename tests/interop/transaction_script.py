@@ -29,6 +29,7 @@ from tests.interop.transaction_offsets import (
     add_offsets,
     commit_offsets,
     commit_offsets_as_members,
+    offset_batches,
 )
 from tests.interop.transaction_partitions import (
     add_partitions,
@@ -56,6 +57,7 @@ PARTS = (
     write_markers,
     add_offsets,
     commit_offsets,
+    offset_batches,
     commit_offsets_as_members,
     end,
     end_while_another_ends,

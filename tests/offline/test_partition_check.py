@@ -141,6 +141,13 @@ def test_sequences(
     assert check(tmp_path)[:1] == expected
 
 
+def test_group_coordinators_do_not_number_their_batches(tmp_path: Path):
+    batches = [batch(at, sequence=0, producer=7, transactional=True) for at in (0, 10)]
+    directory = partition_directory(tmp_path, "__consumer_offsets")
+    write_segment(directory, batches, index_every=300)
+    assert check(tmp_path) == []
+
+
 def test_a_gap_in_sequences_where_offsets_are_gone_is_none(tmp_path: Path):
     """Compaction took the batch between."""
     written(tmp_path, [batch(0, sequence=0, producer=7), batch(20, sequence=20, producer=7)])

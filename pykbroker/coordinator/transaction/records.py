@@ -30,6 +30,7 @@ from pykbroker.protocol.messages.transaction_log_value import (
     TransactionLogValue,
 )
 from pykbroker.protocol.record import CorruptBatch
+from pykbroker.protocol.record_batch import NO_SEQUENCE
 from pykbroker.types import TopicPartition
 
 TAGGED = 1
@@ -65,6 +66,8 @@ class TransactionRecordCodec(RecordCodec):
 
     State: the encoded partitions of up to MOST_KNOWN transactions with few of them.
     """
+
+    BASE_SEQUENCE = NO_SEQUENCE
 
     def __init__(self) -> None:
         super().__init__(TRANSACTION_RECORD_TYPES)

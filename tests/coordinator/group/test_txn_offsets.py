@@ -113,7 +113,7 @@ def test_the_records_are_one_batch_of_the_transaction(world: World) -> None:
     assert world.log.appended_with == (guard, 0)
     (batch,) = world.log.partitions[0].batches
     header = read_header(batch)
-    assert (header.producer_id, header.producer_epoch, header.base_sequence) == (PRODUCER, 2, -1)
+    assert (header.producer_id, header.producer_epoch, header.base_sequence) == (PRODUCER, 2, 0)
     assert header.is_transactional
 
 
