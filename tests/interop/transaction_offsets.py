@@ -106,15 +106,11 @@ def offset_batches(play: Play) -> None:
     (found,) = play.client.ask("Fetch", 11, request).responses[0].partitions
     headers = [header for _, header in iter_headers(bytes(found.records))]
     assert len(headers) > 20
-    play.heard += [
-        (
-            f"{play.part}: at {header.base_offset}",
-            f"{header.record_count} records of {play.name_of(header.producer_id)} epoch "
-            f"{header.producer_epoch} sequence {header.base_sequence} "
-            f"attributes {header.attributes}",
-        )
-        for header in headers
-    ]
+    for header in headers:
+        producer = f"{play.name_of(header.producer_id)} epoch {header.producer_epoch}"
+        kind = f"sequence {header.base_sequence} attributes {header.attributes}"
+        batch = f"{header.record_count} records of {producer} {kind}"
+        play.heard.append((f"{play.part}: at {header.base_offset}", batch))
 
 
 def commit_offsets_as_members(play: Play) -> None:
