@@ -23,7 +23,11 @@ from pykbroker.deferred import Deferred, spawn
 from pykbroker.environment.scheduler import Scheduler, Timer
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.controller_channel_driver import value_of
-from pykbroker.kraft.metadata_version import SUPPORTED_FEATURES
+from pykbroker.kraft.image import MetadataImage
+from pykbroker.kraft.metadata_version import (
+    SUPPORTED_FEATURES,
+    supports_directory_assignment,
+)
 from pykbroker.kraft.registration import Listener
 from pykbroker.protocol.messages import broker_registration_request as registration
 from pykbroker.protocol.messages.allocate_producer_ids_request import AllocateProducerIdsRequest
@@ -59,7 +63,7 @@ class BrokerLifecycleDriver:
         directory_ids: Sequence[bytes],
         previous_broker_epoch: int,
         send: Callable[[Any], Deferred],
-        metadata_offset: Callable[[], int],
+        image: Callable[[], MetadataImage],
         scheduler: Scheduler,
         now_ms: Callable[[], int],
     ) -> None:
@@ -69,7 +73,7 @@ class BrokerLifecycleDriver:
         self._directory_ids = list(directory_ids)
         self._previous_epoch = previous_broker_epoch
         self._send = send
-        self._metadata_offset = metadata_offset
+        self._image = image
         self._scheduler = scheduler
         self._now_ms = now_ms
         self._timer: Timer | None = None
@@ -190,8 +194,13 @@ class BrokerLifecycleDriver:
         self._scheduler.call_later(_PLACED_DELAY_MS, self._send_placed)
 
     def _send_placed(self) -> None:
-        """Send all pending locations, one request at a time."""
+        """Send all pending locations, one request at a time.
+
+        They wait for a metadata.version that records them; each heartbeat asks again.
+        """
         if self._stopped or self.broker_epoch < 0 or self._placing or not self._placed:
+            return
+        if not supports_directory_assignment(self._image().metadata_version):
             return
         from pykbroker.kraft.directory_assignment import assignment_request
 
@@ -238,7 +247,7 @@ class BrokerLifecycleDriver:
         request = BrokerHeartbeatRequest(
             broker_id=self._config.node_id,
             broker_epoch=self.broker_epoch,
-            current_metadata_offset=self._metadata_offset(),
+            current_metadata_offset=self._image().offset,
             want_fence=not self._is_ready,
             want_shut_down=self._may_stop is not None,
             offline_log_dirs=list(self._offline_directories),

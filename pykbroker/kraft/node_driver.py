@@ -132,7 +132,7 @@ class KraftNodeDriver:
             directory_ids=log_ids,
             previous_broker_epoch=previous_broker_epoch,
             send=self._send_to_controller,
-            metadata_offset=lambda: self._loader.image.offset,
+            image=lambda: self._loader.image,
             scheduler=self._scheduler,
             now_ms=self._now_ms,
         )

@@ -11,7 +11,8 @@ from pykbroker.config.load import standalone_properties
 from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.broker_lifecycle_driver import BrokerLifecycleDriver
-from pykbroker.kraft.metadata_version import SUPPORTED_FEATURES
+from pykbroker.kraft.image import MetadataImage, Provenance
+from pykbroker.kraft.metadata_version import METADATA_VERSION, SUPPORTED_FEATURES
 from pykbroker.kraft.registration import Listener
 from pykbroker.protocol.messages.broker_heartbeat_response import BrokerHeartbeatResponse
 from pykbroker.protocol.messages.broker_registration_response import BrokerRegistrationResponse
@@ -23,7 +24,7 @@ class Play:
     def __init__(self) -> None:
         self.scheduler = ManualScheduler(0, MemoryFiles())
         self.sent: list[tuple[Any, Deferred]] = []
-        self.offset = 5
+        self.image = MetadataImage(provenance=Provenance(5, 1, 0), features={METADATA_VERSION: 33})
         self.broker = BrokerLifecycleDriver(
             config=BrokerConfig.from_properties(standalone_properties("/nowhere")),
             cluster_id="c",
@@ -31,7 +32,7 @@ class Play:
             directory_ids=[b"d" * 16],
             previous_broker_epoch=3,
             send=self.send,
-            metadata_offset=lambda: self.offset,
+            image=lambda: self.image,
             scheduler=self.scheduler,
             now_ms=lambda: self.scheduler.now_ms,
         )
@@ -259,3 +260,16 @@ def test_directories_of_replicas_are_told_once_it_is_registered() -> None:
     play.broker.assign_directories({})
     play.scheduler.advance(10)
     assert play.sent == []
+
+
+def test_directories_of_replicas_are_not_told_before_an_upgrade_that_records_them() -> None:
+    play = Play().registered()
+    play.image = MetadataImage(features={METADATA_VERSION: 16})
+    play.broker.assign_directories({(b"t" * 16, 0): b"d" * 16})
+    play.scheduler.advance(10)
+    assert play.sent == []
+    play.image = MetadataImage(features={METADATA_VERSION: 17})
+    play.scheduler.advance(2_000)
+    play.answer(BrokerHeartbeatResponse(is_fenced=True))
+    (request, _) = play.sent[0]
+    assert [directory.id for directory in request.directories] == [b"d" * 16]
