@@ -21,7 +21,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC
 from pykbroker.log.producers.producer_entry import CorruptSnapshot, decode_snapshot
 from pykbroker.log.segments.index_verification import Aborted, OpenTransactions, wrong_aborted
 from pykbroker.offline.batch_headers import header_at
@@ -29,6 +28,7 @@ from pykbroker.offline.file_identity import identity_of
 from pykbroker.offline.findings import ERROR, NOTE, WARNING, Finding
 from pykbroker.offline.frozen_end import freeze, open_listed
 from pykbroker.offline.index_checks import Batches, check_offset_index, check_time_index
+from pykbroker.offline.internal_topics import CONSUMER_OFFSETS
 from pykbroker.offline.partition_files import PartitionFiles, SegmentFiles
 from pykbroker.offline.segment_index import aborted_transactions
 from pykbroker.offline.segment_walk import header_tables
@@ -47,7 +47,7 @@ class PartitionCheck:
     def __init__(self, files: PartitionFiles) -> None:
         self._files = files
         self._frozen = freeze(files)
-        self._is_numbered = files.topic != GROUP_METADATA_TOPIC
+        self._is_numbered = files.topic != CONSUMER_OFFSETS
         self._next_offset = files.segments[0].base_offset if files.segments else 0
         self._epoch = -1
         self._missing = self._holes = 0
