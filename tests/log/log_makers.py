@@ -17,6 +17,13 @@ DIRECTORY = "/d/orders-3"
 NOW_MS = 1_700_000_000_000
 
 
+class NothingUnsynced:
+    """Dice of a power failure that takes all that was not synced."""
+
+    def randint(self, low: int, high: int) -> int:
+        return low
+
+
 def memory_disk() -> MemoryFiles:
     files = MemoryFiles()
     files.mkdir("/d")

@@ -182,13 +182,16 @@ class HousekeepingDriver:
         """
         if self._manager.chores.take_truncated():
             await self.checkpoint_recovery_points()
+        await self._flush_rolled()
+        deletions = self._manager.chores.due_deletions(self._now_ms())
+        if deletions:
+            await self._threads.run(partial(delete_files, self._manager.files, deletions))
+
+    async def _flush_rolled(self) -> None:
         for flusher in self._manager.chores.take_rolled():
             assert isinstance(flusher, LogFlusher)
             if not flusher.is_offline:
                 await self._flush(flusher.prepare_closed, flusher.complete)
-        deletions = self._manager.chores.due_deletions(self._now_ms())
-        if deletions:
-            await self._threads.run(partial(delete_files, self._manager.files, deletions))
 
     async def _flush(
         self, prepare: Callable[[], FlushJob | None], complete: Callable[[FlushJob, int], None]
@@ -214,6 +217,9 @@ class HousekeepingDriver:
                 await self._flush(log.prepare_flush, log.complete_flush)
 
     async def apply_retention(self) -> None:
+        """Delete old segments. Of a log's producers, what is left may be the snapshot that was just
+        written, so it is synced at once.
+        """
         now_ms = self._wall_ms()
         high_watermarks = self._high_watermarks()
 
@@ -221,6 +227,7 @@ class HousekeepingDriver:
             log.delete_old_segments(now_ms, high_watermarks.get(log.topic_partition, 0))
 
         await self._for_each_log(visit)
+        await self._flush_rolled()
 
     async def expire_producers(self) -> None:
         now_ms = self._wall_ms()

@@ -15,7 +15,7 @@ from pykbroker.testing.world.memory_files import MemoryFiles
 from pykbroker.types import TopicPartition
 from tests.harness.environments import environment_at, run
 from tests.log.directories.test_log_manager import ORDERS, TOPIC_ID, loaded
-from tests.log.log_makers import NOW_MS, append, batch_of
+from tests.log.log_makers import NOW_MS, NothingUnsynced, append, batch_of
 
 SECOND = 1000
 
@@ -77,6 +77,28 @@ def test_retention_goes_by_the_wall(house: House) -> None:
         assert log.log_start_offset == 1
 
     house.run(story)
+
+
+def test_producers_survive_the_retention_of_all_their_records(house: House) -> None:
+    """The snapshot is then all that is left of them."""
+    log = house.manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default(retention_ms="1"))
+    batch = batch_of(b"a", producer=(7, 0, 0), timestamp=NOW_MS - 5000)
+    assert log.append_as_leader(batch, 0, NOW_MS).error == 0
+    log.write_pending()
+    log.flush()
+    house.files.sync_dir("/")
+    house.high_watermarks = {ORDERS[0]: 1}
+
+    async def story(driver: HousekeepingDriver) -> None:
+        await driver.apply_retention()
+        assert log.log_start_offset == 1
+
+    house.run(story)
+    house.files.sync_dir("/a/orders-0")  # at worst, the deletion is durable
+    house.files.crash(NothingUnsynced())
+    again = loaded(house.files).get(ORDERS[0])
+    assert again is not None
+    assert (again.log_end_offset, sorted(again.producers.producers)) == (1, [7])
 
 
 def test_retention_comes_first_after_thirty_seconds(house: House) -> None:

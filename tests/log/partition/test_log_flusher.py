@@ -8,18 +8,12 @@ from pykbroker.config import TopicConfig
 from pykbroker.testing.world.memory_files import MemoryFiles
 from tests.log.log_makers import (
     NOW_MS,
+    NothingUnsynced,
     append,
     batch_of,
     memory_disk,
     open_orders,
 )
-
-
-class NothingUnsynced:
-    """Dice of a power failure that takes all that was not synced."""
-
-    def randint(self, low: int, high: int) -> int:
-        return low
 
 
 @pytest.fixture
