@@ -137,7 +137,8 @@ def register_broker(
     records: list[MetadataRecord] = []
     if existing is None or is_new:
         is_clean = _was_clean_shutdown(existing, request, version)
-        records += broker_restarts(state, broker_id, is_clean=is_clean)
+        has_online = BrokerRegistration.from_record(record).has_online
+        records += broker_restarts(state, broker_id, is_clean=is_clean, has_online=has_online)
         state.sessions.forget(broker_id)
     else:
         record.fenced = existing.fenced

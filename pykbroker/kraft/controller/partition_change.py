@@ -16,8 +16,8 @@ min.insync.replicas, so a replica that leaves a set that small still has all com
     2 comes back                2         1        2
 
 A replica stops being eligible when enough replicas are in sync, or when its broker returns from an
-unclean shutdown, which may have lost records. If none is left, the last known leader may lead, by
-an unclean election.
+unclean shutdown, which may have lost records, or without the log directory. If none is left, the
+last known leader may lead, by an unclean election.
 Source: Kafka's `PartitionChangeBuilder.java`, `PartitionReassignmentReplicas.java`.
 """
 

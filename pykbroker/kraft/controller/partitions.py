@@ -9,19 +9,24 @@ Source: Kafka's `ReplicationControlManager.java`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 
 from pykbroker.decision import MetadataRecord
+from pykbroker.environment.slices import paced
 from pykbroker.kraft.controller.partition_change import (
     ONLINE,
     UNCLEAN,
     Targets,
     change_partition,
 )
+from pykbroker.kraft.controller.partition_index import Place
 from pykbroker.kraft.controller.state import ControllerState
 from pykbroker.kraft.image import TopicImage
 from pykbroker.kraft.partition_image import PartitionImage
+
+PlacedPartition = tuple[TopicImage, int, PartitionImage]
+"""A partition, with its topic and its number."""
 
 
 def found_partition(
@@ -93,7 +98,7 @@ def election_of(state: ControllerState, topic: TopicImage) -> str:
 
 def leader_and_isr_updates(
     state: ControllerState,
-    partitions: Iterable[tuple[TopicImage, int, PartitionImage]],
+    partitions: Iterable[PlacedPartition],
     *,
     remove: int | None = None,
     add: int | None = None,
@@ -138,16 +143,29 @@ def broker_goes(state: ControllerState, broker_id: int) -> list[MetadataRecord]:
 
 
 def broker_restarts(
-    state: ControllerState, broker_id: int, *, is_clean: bool
+    state: ControllerState, broker_id: int, *, is_clean: bool, has_online: Callable[[bytes], bool]
 ) -> list[MetadataRecord]:
     """Return the changes that remove the previous incarnation of `broker_id`.
 
-    After an unclean shutdown it is also no longer eligible (KIP-966).
+    After an unclean shutdown it is also no longer eligible (KIP-966). Nor is a replica whose log
+    directory the new incarnation does not have: the broker replaces its log by an empty one.
     """
-    if is_clean or not state.has_eligible_leaders:
+    if not state.has_eligible_leaders:
         return broker_goes(state, broker_id)
-    places = chain(state.index.in_sync(broker_id), state.index.eligible(broker_id))
-    return leader_and_isr_updates(state, state.at(places), unclean_shutdown=broker_id)
+
+    def replicas(places: Iterable[Place], *, are_kept: bool) -> Iterator[PlacedPartition]:
+        for entry in paced(state.at(places), state.breathe):
+            is_kept = is_clean and has_online(entry[2].directory_of(broker_id))
+            if is_kept is are_kept:
+                yield entry
+
+    index = state.index
+    kept = replicas(index.in_sync(broker_id), are_kept=True)
+    lost = replicas(chain(index.in_sync(broker_id), index.eligible(broker_id)), are_kept=False)
+    return [
+        *leader_and_isr_updates(state, kept, remove=broker_id),
+        *leader_and_isr_updates(state, lost, unclean_shutdown=broker_id),
+    ]
 
 
 def broker_leaves(state: ControllerState, broker_id: int) -> list[MetadataRecord]:

@@ -13,6 +13,7 @@ from pykbroker.kraft.controller.partition_change import (
     change_partition,
     elect_leader,
 )
+from pykbroker.kraft.directory_assignment import assignment_request
 from pykbroker.kraft.partition_image import NO_LEADER, RECOVERED, RECOVERING, PartitionImage
 from pykbroker.protocol.messages.elect_leaders_request import ElectLeadersRequest, TopicPartitions
 from tests.kraft.controller.controller_world import ControllerWorld, topic
@@ -142,11 +143,13 @@ def test_without_the_feature_the_next_change_forgets_who_was_eligible() -> None:
     assert state_of(left) == ((2,), (), 2, (1,))
 
 
-def restart(world: ControllerWorld, broker: int, clean_epoch: int = -1) -> None:
+def restart(
+    world: ControllerWorld, broker: int, clean_epoch: int = -1, **fields: list[bytes]
+) -> None:
     """Register another life, after the session of the former one."""
     world.now_ms += 60_000
     incarnation = b"restarted" + world.new_uuid()[9:]
-    world.register(broker, incarnation_id=incarnation, previous_broker_epoch=clean_epoch)
+    world.register(broker, incarnation_id=incarnation, previous_broker_epoch=clean_epoch, **fields)
 
 
 @pytest.fixture
@@ -178,6 +181,48 @@ def test_a_clean_restart_keeps_the_eligibility_and_an_unclean_one_does_not(
     assert world.partition("t").elr == (1, 2)
     restart(world, 2, epoch)
     assert world.partition("t").elr == (1,)
+
+
+def test_a_replica_whose_directory_is_gone_is_no_longer_eligible(world: ControllerWorld) -> None:
+    """Its broker makes an empty log in another directory. If this one led, followers would cut
+    theirs.
+    """
+    first, second = b"d" * 16, b"e" * 16
+    world.register(4, log_dirs=[first, second])
+    world.heartbeat(4)
+    names = {"gone": first, "stays": second}
+    for name in names:
+        world.create(topic(name, assignments={0: [4, 1]}, configs=MIN_ISR_2))
+    placed = {(world.image.topics_by_name[name].id, 0): at for name, at in names.items()}
+    epoch = world.image.brokers[4].epoch
+    world.decide(world.controller.assign_replicas_to_dirs, assignment_request(4, epoch, placed))
+    for broker in (4, 1):
+        world.heartbeat(broker, want_fence=True)
+    restart(world, 4, epoch, log_dirs=[second])
+    world.heartbeat(4)
+    assert state_of(world.partition("stays")) == ((4,), (1,), 4, ())
+    assert state_of(world.partition("gone")) == ((), (1,), NO_LEADER, (1,))
+    topic_id = world.image.topics_by_name["gone"].id
+    request = assignment_request(4, world.image.brokers[4].epoch, {(topic_id, 0): second})
+    world.decide(world.controller.assign_replicas_to_dirs, request)
+    assert world.partition("gone").leader == NO_LEADER
+    world.heartbeat(1)
+    assert state_of(world.partition("gone")) == ((1,), (), 1, ())
+
+
+def test_the_only_replica_leads_again_after_its_directory_was_taken_away() -> None:
+    world = ControllerWorld(features=ENABLED).brokers(1)
+    world.create(topic("t"))
+    epoch = world.image.brokers[1].epoch
+    world.heartbeat(1, want_fence=True)
+    restart(world, 1, epoch, log_dirs=[b"n" * 16])
+    world.heartbeat(1)
+    assert state_of(world.partition("t")) == ((), (), NO_LEADER, (1,))
+    placed = {(world.image.topics_by_name["t"].id, 0): b"n" * 16}
+    request = assignment_request(1, world.image.brokers[1].epoch, placed)
+    world.decide(world.controller.assign_replicas_to_dirs, request)
+    partition = world.partition("t")
+    assert (partition.leader, partition.leader_recovery_state) == (1, RECOVERING)
 
 
 def test_the_only_replica_is_the_last_known_leader_after_an_unclean_shutdown() -> None:
