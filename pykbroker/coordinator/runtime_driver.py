@@ -164,13 +164,9 @@ class CoordinatorRuntime:
         return (hosted.leader_epoch, hosted.shard) if hosted and hosted.is_ready else None
 
     def active_partitions(self) -> list[int]:
-        """The partitions whose machines are ready and have no uncommitted state."""
-        return [
-            hosted.partition
-            for hosted in self._hosted.values()
-            if hosted.state is HostState.ACTIVE and hosted.shard is not None
-            if hosted.next_offset <= hosted.committed
-        ]
+        """The partitions whose machines are loaded."""
+        hosted = self._hosted.values()
+        return [at.partition for at in hosted if at.is_ready and at.shard is not None]
 
     # ---- requests
 

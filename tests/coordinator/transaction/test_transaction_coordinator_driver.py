@@ -6,6 +6,7 @@ import pytest
 
 from pykbroker.coordinator.transaction import ending, transaction
 from pykbroker.coordinator.transaction.ending import Ending
+from pykbroker.coordinator.transaction.initialising import Initialisation
 from pykbroker.coordinator.transaction.shard import Addition
 from pykbroker.coordinator.transaction.transaction import MAX_EPOCH, Transaction
 from pykbroker.deferred import Deferred
@@ -285,6 +286,19 @@ def test_an_outcome_that_is_committed_too_late_for_its_caller_sends_its_markers(
     assert world.written == [(A, 100, 1, True)]
 
 
+def test_a_late_outcome_sends_its_markers_as_soon_as_it_is_committed() -> None:
+    """It does not wait for a moment in which all records of its partition are committed."""
+    world = TransactionWorld()
+    producer = world.began()
+    world.add(producer, A)
+    world.log.hold_commits = True
+    world.coordinator.end(Ending(ID, producer.producer_id, 0, True, 2))
+    world.run(31_000)
+    assert world.written == []
+    world.log.commit()
+    assert world.written == [(A, 100, 1, True)]
+
+
 def test_a_producer_id_that_comes_later() -> None:
     world = TransactionWorld()
     world.next_producer_id = waiting = Deferred()
@@ -364,6 +378,24 @@ def test_unused_ids_are_forgotten() -> None:
     assert world.state("busy") == "Ongoing"
     world.fail_over(6)
     assert world.state("idle") == "TRANSACTIONAL_ID_NOT_FOUND"
+
+
+def test_unused_ids_are_forgotten_however_busy_their_partition_is() -> None:
+    world = TransactionWorld(expiration_ms=120_000, expire_interval_ms=50_000)
+    world.began("idle")
+    world.run(140_000)
+    world.log.hold_commits = True
+    world.coordinator.initialise(Initialisation(same_partition(world, "idle"), 60_000))
+    world.run(20_000)
+    world.log.commit()
+    assert world.state("idle") == "TRANSACTIONAL_ID_NOT_FOUND"
+
+
+def same_partition(world: TransactionWorld, transactional_id: str) -> str:
+    """Another id that the same partition coordinates."""
+    partition_for = world.coordinator.partition_for
+    others = (f"other-{number}" for number in range(100))
+    return next(each for each in others if partition_for(each) == partition_for(transactional_id))
 
 
 def test_listing() -> None:
