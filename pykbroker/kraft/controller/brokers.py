@@ -233,6 +233,8 @@ def heartbeat(state: ControllerState, request: Any, now_ms: int) -> Decision[Met
     if done and not fenced:
         fenced = True
         records = fence(state, broker)
+    if fenced:
+        state.sessions.forget(broker_id)  # its controlled shutdown has ended
     state.sessions.touch(broker_id, broker.epoch, now_ms, request.current_metadata_offset)
     if leaving:
         last_offset = state.next_offset + len(records) - 1

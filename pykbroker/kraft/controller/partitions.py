@@ -155,7 +155,13 @@ def broker_restarts(
 
     def replicas(places: Iterable[Place], *, are_kept: bool) -> Iterator[PlacedPartition]:
         for entry in paced(state.at(places), state.breathe):
-            is_kept = is_clean and has_online(entry[2].directory_of(broker_id))
+            partition = entry[2]
+            # Kafka's controller keeps removed replicas eligible; these have no directory.
+            is_kept = (
+                is_clean
+                and broker_id in partition.replicas
+                and has_online(partition.directory_of(broker_id))
+            )
             if is_kept is are_kept:
                 yield entry
 

@@ -163,6 +163,17 @@ def test_controlled_shutdown_moves_leaders_then_lets_the_broker_go() -> None:
     assert world.image.brokers[1].fenced
 
 
+def test_a_broker_that_stays_after_its_shutdown_was_granted_is_unfenced_again() -> None:
+    world = ControllerWorld().brokers(1, 2)
+    world.create(topic("t", assignments={0: [1, 2]}))
+    world.heartbeat(1, want_shut_down=True)
+    world.heartbeat(2)
+    assert world.heartbeat(1, want_shut_down=True).should_shut_down
+    for _ in range(2):
+        reply = world.heartbeat(1)
+        assert (reply.is_fenced, reply.should_shut_down) == (False, False)
+
+
 def test_a_new_controller_moves_the_leaders_that_the_former_did_not() -> None:
     world = ControllerWorld().brokers(1, 2)
     world.create(topic("t", 2, assignments={0: [1, 2], 1: [1, 2]}))

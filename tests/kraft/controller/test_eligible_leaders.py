@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pykbroker.decision import Decision, MetadataRecord
 from pykbroker.kraft.controller.partition_change import (
     ONLINE,
     PREFERRED,
@@ -16,7 +17,8 @@ from pykbroker.kraft.controller.partition_change import (
 from pykbroker.kraft.directory_assignment import assignment_request
 from pykbroker.kraft.partition_image import NO_LEADER, RECOVERED, RECOVERING, PartitionImage
 from pykbroker.protocol.messages.elect_leaders_request import ElectLeadersRequest, TopicPartitions
-from tests.kraft.controller.controller_world import ControllerWorld, topic
+from pykbroker.protocol.messages.partition_change_record import PartitionChangeRecord
+from tests.kraft.controller.controller_world import ControllerWorld, directory_of, topic
 
 ENABLED = {"metadata.version": 33, "eligible.leader.replicas.version": 1}
 MIN_ISR_2 = {"min.insync.replicas": "2"}
@@ -208,6 +210,21 @@ def test_a_replica_whose_directory_is_gone_is_no_longer_eligible(world: Controll
     assert world.partition("gone").leader == NO_LEADER
     world.heartbeat(1)
     assert state_of(world.partition("gone")) == ((1,), (), 1, ())
+
+
+def test_a_removed_replica_that_an_apache_controller_kept_eligible(world: ControllerWorld) -> None:
+    """It has no directory. When its broker restarts, it is no longer eligible."""
+    change = PartitionChangeRecord(
+        topic_id=world.image.topics_by_name["t"].id,
+        partition_id=0,
+        replicas=[1, 2],
+        directories=[directory_of(1), directory_of(2)],
+        isr=[1],
+        eligible_leader_replicas=[2, 3],
+    )
+    world.commit(Decision(records=[MetadataRecord(change, 2)]))
+    restart(world, 3, world.image.brokers[3].epoch)
+    assert state_of(world.partition("t")) == ((1,), (2,), 1, ())
 
 
 def test_the_only_replica_leads_again_after_its_directory_was_taken_away() -> None:
