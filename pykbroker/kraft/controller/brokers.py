@@ -236,7 +236,7 @@ def heartbeat(state: ControllerState, request: Any, now_ms: int) -> Decision[Met
     if fenced:
         state.sessions.forget(broker_id)  # its controlled shutdown has ended
     state.sessions.touch(broker_id, broker.epoch, now_ms, request.current_metadata_offset)
-    if leaving:
+    if leaving and not fenced:
         last_offset = state.next_offset + len(records) - 1
         state.sessions.begin_controlled_shutdown(broker_id, last_offset)
     records += _directory_changes(state, broker, request)

@@ -169,7 +169,8 @@ def test_a_broker_that_stays_after_its_shutdown_was_granted_is_unfenced_again() 
     world.heartbeat(1, want_shut_down=True)
     world.heartbeat(2)
     assert world.heartbeat(1, want_shut_down=True).should_shut_down
-    for _ in range(2):
+    for _ in range(3):
+        world.heartbeat(2)
         reply = world.heartbeat(1)
         assert (reply.is_fenced, reply.should_shut_down) == (False, False)
 
