@@ -231,14 +231,20 @@ class Hosting:
                     topic_partition, topic_id, config, path, now_ms, is_new=is_new
                 )
             except LogDirFailure as failure:
-                if path is not None or not is_new or not self._is_another_online(failure):
+                if (
+                    path is not None
+                    or not is_new
+                    or not self._has_another(topic_partition, failure)
+                ):
                     raise
                 self._on_failure(failure)  # and the log is created in the next (getOrCreateLog)
 
-    def _is_another_online(self, failure: LogDirFailure) -> bool:
-        return any(
-            directory.is_online and directory.path != failure.directory
-            for directory in self._log_manager.directories
+    def _has_another(self, topic_partition: TopicPartition, failure: LogDirFailure) -> bool:
+        """Return whether a log can be created in another directory than the one that failed."""
+        directories = self._log_manager.directories
+        failed = [each for each in directories if each.path == failure.directory]
+        return any(each.is_online for each in directories if each not in failed) and all(
+            each.remove_remains(topic_partition) for each in failed
         )
 
     def _on_failure(self, failure: LogDirFailure) -> None:

@@ -176,6 +176,34 @@ def test_a_log_that_cannot_be_set_aside_takes_only_its_directory_offline() -> No
     assert online[0].log.log_directory != home
 
 
+@pytest.mark.parametrize("can_be_removed", [True, False])
+def test_a_log_that_cannot_be_completed_leaves_no_duplicate_behind(can_be_removed: bool) -> None:
+    """The disk is full, say. The next start would refuse two directories of one partition."""
+    node = Node({"log.dirs": "/one,/two"})
+    node.create_topic("before", partitions=2, number=9)  # one in each
+    calls = ("write",) if can_be_removed else ("write", "unlink")
+    node.files.fail = lambda call, path: (
+        OSError(28, "no space left") if call in calls and path.startswith("/one/t-") else None
+    )
+    placed: dict[tuple[bytes, int], bytes] = {}
+    node.manager._on_placed = placed.update
+    node.apply(
+        TopicRecord(name="t", topic_id=topic_id_of(7)),
+        partition_record(topic_id_of(7), directories=[UNASSIGNED_DIRECTORY]),
+    )
+    found = node.manager.lookup("t", 0)
+    if can_be_removed:
+        assert not isinstance(found, int)
+        assert found.log.log_directory == "/two"
+    else:
+        assert found == ErrorCode.KAFKA_STORAGE_ERROR
+        assert placed == {(topic_id_of(7), 0): LOST_DIRECTORY}
+    node.files.fail = None
+    node.restart()
+    partition = node.manager.partition(TopicPartition("t", 0))
+    assert partition.log.log_directory == ("/two" if can_be_removed else "/one")
+
+
 def test_a_log_in_a_directory_that_is_offline_from_the_start_is_made_nowhere_else() -> None:
     node = Node({"log.dirs": "/a,/b"})
     partition = node.create_topic()

@@ -30,6 +30,7 @@ from pykbroker.log.directories.checkpoints import (
     MetaProperties,
 )
 from pykbroker.log.directories.offset_checkpoints import OffsetCheckpoints
+from pykbroker.log.segments.segment import LOG_SUFFIX
 from pykbroker.types import TopicPartition
 
 _log = logging.getLogger(__name__)
@@ -144,6 +145,22 @@ class LogDirectory:
             self.files.sync_dir(self.path)
         except OSError as error:
             raise LogDirFailure(self.path, "writing the clean shutdown file", error) from error
+
+    def remove_remains(self, topic_partition: TopicPartition) -> bool:
+        """Remove a log that could not be created. False if something of it may be left: a log in
+        another directory would be a duplicate at the next start.
+        """
+        path = f"{self.path}/{topic_partition}"
+        try:
+            sizes = self.files.list_sizes(path)
+            if any(size for name, size in sizes.items() if name.endswith(LOG_SUFFIX)):
+                return False
+            self.files.remove_tree(path)
+        except FileNotFoundError:
+            return True
+        except OSError:
+            return False
+        return True
 
     def usage(self) -> tuple[int, int]:
         """Return the total and usable bytes of the volume."""
