@@ -33,7 +33,15 @@ MANY = 8  # from this many partitions on, finding the written one pays off
 class DelayedFetch(DelayedOperation):
     """One waiting fetch; a subclass implements the answer."""
 
-    __slots__ = ("_by_partition", "_manager", "_params", "_session", "_unknown", "_wanted")
+    __slots__ = (
+        "_by_partition",
+        "_is_answered",
+        "_manager",
+        "_params",
+        "_session",
+        "_unknown",
+        "_wanted",
+    )
 
     def __init__(
         self,
@@ -50,6 +58,7 @@ class DelayedFetch(DelayedOperation):
         self._unknown = result.unknown
         self._session = session
         self._by_partition: dict[Partition | None, FetchPartition] | None = None
+        self._is_answered = False
 
     @abstractmethod
     def answer(self) -> None:
@@ -78,10 +87,14 @@ class DelayedFetch(DelayedOperation):
         return keys
 
     def try_complete(self) -> bool:
-        if self.is_enough():
-            self.answer()
-            return True
-        return False
+        """A read that finds its disk failed has other partitions checked, for which this operation
+        waits, too: it answers once.
+        """
+        if self._is_answered or not self.is_enough() or self.completed:
+            return False
+        self._is_answered = True
+        self.answer()
+        return True
 
     @property
     def waits_for_news(self) -> bool:

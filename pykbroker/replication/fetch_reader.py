@@ -250,8 +250,20 @@ def has_enough(
     """Return whether a read now would have something to return: `min_bytes` readable, or a change.
 
     Cases as in Kafka's DelayedFetch: gone or moved partitions, a fenced epoch, a diverging log, an
-    offset beyond the bound (a truncated log) end the wait immediately.
+    offset beyond the bound (a truncated log), a failed or damaged one end the wait immediately.
     """
+    try:
+        return _finds_enough(manager, params, wanted)
+    except LogDirFailure as failure:
+        manager.on_directory_failure(failure)
+        return True
+    except KafkaError:
+        return True
+
+
+def _finds_enough(
+    manager: ReplicaManager, params: FetchParams, wanted: Iterable[FetchPartition]
+) -> bool:
     available = 0
     min_bytes = params.min_bytes
     isolation = params.isolation
@@ -273,10 +285,7 @@ def has_enough(
                 return True
         elif offset > bound:
             return True
-        if asked.last_fetched_epoch >= 0:
-            try:
-                if diverging_epoch(partition.log, asked.last_fetched_epoch, offset) is not None:
-                    return True
-            except KafkaError:
-                return True
+        last_epoch = asked.last_fetched_epoch
+        if last_epoch >= 0 and diverging_epoch(partition.log, last_epoch, offset) is not None:
+            return True
     return False

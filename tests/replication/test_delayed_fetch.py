@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pykbroker.environment.files import LogDirFailure
 from pykbroker.protocol.primitives import ZERO_UUID
 from pykbroker.replication.delayed_fetch import DelayedFetch
 from pykbroker.replication.fetch_request import FetchParams, FetchPartition, FetchResult
@@ -83,3 +84,27 @@ def test_two_bytes_are_more_than_any_byte() -> None:
     assert fetch.answers == 0
     node.append(partitions[4], b"v")  # type: ignore[arg-type]
     assert fetch.answers == 1
+
+
+class Failing(Fetch):
+    """Its disk fails when it reads what it was woken for."""
+
+    def answer(self) -> None:
+        super().answer()
+        self._manager.on_directory_failure(LogDirFailure("/data", "reading", OSError(5, "broken")))
+
+
+def test_a_fetch_that_finds_its_disk_failed_answers_once() -> None:
+    """Then the other partitions of the directory are checked, for which it waits, too."""
+    node = Node()
+    node.create_topic(partitions=3)
+    wanted = [FetchPartition("t", ZERO_UUID, number, 0, 100) for number in range(3)]
+    fetch = Failing(node.manager, FetchParams(min_bytes=1), FetchResult(wanted))
+    assert not fetch.try_complete()
+    fetch.wait_until(node.now_ms + 500)
+    partition = node.manager.find("t", 1)
+    assert partition is not None
+    node.append(partition, b"v")
+    node.purgatory.advance(node.now_ms + 1000)
+    assert fetch.answers == 1
+    assert [node.manager.find("t", number).hosted for number in range(3)] == [False] * 3  # type: ignore[union-attr]

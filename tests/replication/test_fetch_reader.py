@@ -206,3 +206,12 @@ def test_more_bytes_are_counted_up_to_the_partitions_limit(node: Node) -> None:
 )
 def test_something_wrong_ends_the_wait(node: Node, asked: FetchPartition) -> None:
     assert enough(node, asked, min_bytes=1000)
+
+
+def test_a_log_that_cannot_be_looked_up_ends_the_wait(node: Node) -> None:
+    node.files.fail = lambda name, path: OSError(5, "broken")
+    partition = node.manager.find("t", 0)
+    assert partition is not None
+    partition.log.release()  # nothing of its indexes is in memory
+    assert enough(node, ask(0), min_bytes=1000)
+    assert not partition.hosted
