@@ -229,8 +229,8 @@ def ensure_storage(
     if config.metadata_log_directory in unnamed:
         voters = default_voters(config, new_uuid)
     _write(files, config, cluster_id, unnamed, now_ms, new_uuid, FORMATTED_FEATURES, voters)
-    ids: dict[str, bytes] = {}
-    for directory in (*found, *fresh):
+    ids = {path: at.directory_id for path, at in found.items() if at.directory_id is not None}
+    for directory in unnamed:
         written = read_meta_properties(files, directory)
         if written is None or written.directory_id is None:
             raise StorageError(f"{directory}/{META_PROPERTIES} could not be written")

@@ -316,6 +316,22 @@ def test_a_directory_that_cannot_be_read_does_not_cost_the_others(tmp_path: Path
         two(tmp_path, metadata_log_dir=f"{tmp_path}/b").ensure()
 
 
+def test_a_directory_that_fails_after_the_survey_does_not_cost_the_others(tmp_path: Path) -> None:
+    """What is formatted is read once: the log manager takes the directory offline."""
+    disk = two(tmp_path)
+    first = disk.ensure()
+    read: list[str] = []
+
+    class Reading(RealFiles):
+        def read_file(self, path: str) -> bytes:
+            read.append(path)
+            return super().read_file(path)
+
+    disk.files = Reading()
+    assert disk.ensure().directory_ids == first.directory_ids
+    assert sorted(read) == [f"{tmp_path}/{name}/meta.properties" for name in "ab"]
+
+
 def test_voters_that_are_given(tmp_path: Path) -> None:
     """The metadata directory gets the id that they say; a node that is none of them its own."""
     disk = two(tmp_path)
