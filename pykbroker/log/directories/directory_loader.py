@@ -160,13 +160,16 @@ class DirectoryLoader:
         """Return whether it is a log to be opened; interrupted deletions are resumed."""
         path = f"{directory.path}/{name}"
         if parsed.kind == DELETE:
-            delay_ms = self._config.log_segment_delete_delay_ms
-            self._chores.delete_later([path], delay_ms, is_directory=True)
+            self._delete_later(path)
             return False
         if parsed.kind == STRAY:
             _log.warning("Found stray log %s", path)
             return False
         return parsed.topic_partition.topic != METADATA_TOPIC
+
+    def _delete_later(self, path: str) -> None:
+        delay_ms = self._config.log_segment_delete_delay_ms
+        self._chores.delete_later([path], delay_ms, is_directory=True)
 
     def _config_of(self, topic: str) -> TopicConfig:
         return self._default_config if self._topic_config is None else self._topic_config(topic)
@@ -196,6 +199,10 @@ class DirectoryLoader:
             topic_id = self._read_topic_id(path)
             if self._is_of_another_topic(topic_partition.topic, topic_id):
                 self._set_aside(directory, path, topic_partition)
+                return
+            if topic_id is None and name != str(topic_partition):
+                _log.warning("%s is an unsynced copy: it is deleted", path)
+                self._delete_later(path)
                 return
             other = logs.get(topic_partition)
             if other is not None:

@@ -256,13 +256,13 @@ class HousekeepingDriver:
         self, directory: LogDirectory, name: str, offsets: Mapping[TopicPartition, int]
     ) -> None:
         """Write a file of one directory; if that fails, those of the others are still written."""
-        write = directory.checkpoints.begin(name, offsets)
+        checkpoints = directory.checkpoints
+        write = checkpoints.begin(name, offsets)
         try:
-            try:
-                await self._threads.run(write.run)
-            finally:
-                directory.checkpoints.end(write)
+            await self._threads.run(write.run)
+            checkpoints.end(write)
         except LogDirFailure as failure:
+            checkpoints.end(write)
             self._on_failure(failure)
 
 

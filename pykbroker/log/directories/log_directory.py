@@ -156,6 +156,7 @@ class LogDirectory:
             if any(size for name, size in sizes.items() if name.endswith(LOG_SUFFIX)):
                 return False
             self.files.remove_tree(path)
+            self.files.sync_dir(self.path)
         except FileNotFoundError:
             return True
         except OSError:

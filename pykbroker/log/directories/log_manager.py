@@ -24,15 +24,14 @@ from pykbroker.environment.slices import Breathe, go_on
 from pykbroker.log.directories.checkpoints import (
     CLEANER_OFFSET_CHECKPOINT,
     LOG_START_OFFSET_CHECKPOINT,
-    PARTITION_METADATA,
     RECOVERY_POINT_CHECKPOINT,
     REPLICATION_OFFSET_CHECKPOINT,
-    PartitionMetadata,
 )
 from pykbroker.log.directories.chores import Chores
 from pykbroker.log.directories.closing import IN_ONE_GO, Closing, close_directory
 from pykbroker.log.directories.directory_loader import DirectoryLoader, Loading
 from pykbroker.log.directories.directory_report import DirectoryReport, Wanted, report_directory
+from pykbroker.log.directories.log_creation import create_log
 from pykbroker.log.directories.log_directory import (
     DirectoryRefused,
     LogDirectory,
@@ -46,7 +45,6 @@ from pykbroker.log.directories.offset_checkpoints import (
 )
 from pykbroker.log.directories.partition_directories import DELETE, FUTURE, STRAY, aside_name
 from pykbroker.log.partition.partition_log import PartitionLog
-from pykbroker.log.recovery.opening import open_log
 from pykbroker.types import TopicPartition
 
 if TYPE_CHECKING:
@@ -277,38 +275,35 @@ class LogManager:
         config: TopicConfig,
         now_ms: int,
     ) -> PartitionLog:
-        path = f"{target.path}/{name}"
         target.checkpoints.settle(topic_partition)
-        try:
-            self.files.mkdir(path)
-            if topic_id is not None:
-                # Before any record, so that the records can always be attributed. It is synced with
-                # the first flush: a thousand partitions are created without a single fsync.
-                self.files.write_file(
-                    f"{path}/{PARTITION_METADATA}", PartitionMetadata(topic_id).to_bytes()
-                )
-            return open_log(
-                self.files,
-                path,
-                topic_partition,
-                config,
-                now_ms=now_ms,
-                topic_id=topic_id,
-                chores=self.chores,
-                jitter=self.jitter,
-                producer_id_expiration_ms=self.config.producer_id_expiration_ms,
-            )
-        except OSError as error:
-            raise LogDirFailure(target.path, f"creating the log {name}", error) from error
+        return create_log(
+            self.files,
+            target.path,
+            name,
+            topic_partition,
+            config,
+            now_ms=now_ms,
+            topic_id=topic_id,
+            chores=self.chores,
+            jitter=self.jitter,
+            producer_id_expiration_ms=self.config.producer_id_expiration_ms,
+        )
 
     def delete(self, topic_partition: TopicPartition) -> None:
-        """Set the directory aside immediately; its files are deleted after file.delete.delay.ms."""
-        for logs in (self._current, self._future):
-            log = logs.pop(topic_partition, None)
-            if log is not None:
-                self._forget(log)
-                self._set_aside(log, DELETE)
-                self._delete_later(log)
+        """Set the directory aside immediately; its files are deleted after file.delete.delay.ms.
+
+        Raises LogDirFailure; then the copy of a log that is being moved is nevertheless deleted.
+        """
+        try:
+            self._delete(self._current.pop(topic_partition, None))
+        finally:
+            self._delete(self._future.pop(topic_partition, None))
+
+    def _delete(self, log: PartitionLog | None) -> None:
+        if log is not None:
+            self._forget(log)
+            self._set_aside(log, DELETE)
+            self._delete_later(log)
 
     def make_stray(self, topic_partition: TopicPartition) -> None:
         """Set a log aside for an operator to inspect."""
@@ -382,6 +377,7 @@ class LogManager:
     def _hand_over(self, old: PartitionLog, future: PartitionLog) -> None:
         """Make its compaction and log start checkpoints durable in the new directory."""
         future.local.identity = old.local.identity
+        future.producers.verifications = old.producers.verifications
         partition = old.topic_partition
         before, after = self.directory(old.log_directory), self.directory(future.log_directory)
         cleaned = before.checkpoints.offsets(CLEANER_OFFSET_CHECKPOINT).get(partition)

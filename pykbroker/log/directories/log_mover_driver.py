@@ -67,6 +67,15 @@ class LogMover:
         current = self._manager.get(topic_partition)
         if current is None:
             raise KafkaError(ErrorCode.REPLICA_NOT_AVAILABLE)
+        try:
+            self._begin_towards(topic_partition, path, current)
+        except LogDirFailure as failure:
+            self._on_failure(failure)
+            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(failure)) from failure
+
+    def _begin_towards(
+        self, topic_partition: TopicPartition, path: str, current: PartitionLog
+    ) -> None:
         future = self._manager.future(topic_partition)
         if future is not None and future.log_directory != path:
             self.cancel(topic_partition)
@@ -77,11 +86,7 @@ class LogMover:
             if not all(directory.is_online for directory in self._manager.directories):
                 # The partition's copy from an earlier move may be in the offline directory.
                 raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "a log directory is offline")
-            try:
-                self._manager.create_future(topic_partition, path, self._now_ms())
-            except LogDirFailure as failure:
-                self._on_failure(failure)
-                raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(failure)) from failure
+            self._manager.create_future(topic_partition, path, self._now_ms())
         self._begin(topic_partition)
 
     def resume(self) -> None:
@@ -94,7 +99,9 @@ class LogMover:
             self._tasks[topic_partition] = spawn(self._move(topic_partition))
 
     def cancel(self, topic_partition: TopicPartition) -> None:
-        """Cancel a move; the partition stays where it is."""
+        """Cancel a move; the partition stays where it is. Raises LogDirFailure of the copy's
+        directory; as long as that is offline, the move is not resumed.
+        """
         task = self._tasks.pop(topic_partition, None)
         if task is not None:
             task.cancel()

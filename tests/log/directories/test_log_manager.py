@@ -335,6 +335,45 @@ def test_a_future_copy_survives_a_restart_and_can_be_dropped(files: MemoryFiles)
     assert again.get(ORDERS[0]) is not None
 
 
+def test_a_copy_whose_topic_id_was_never_synced_is_deleted(files: MemoryFiles) -> None:
+    """It would become the log, whose topic nobody knows at the next start."""
+    manager = loaded(files, "/a", "/b")
+    append(manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default(), "/a"), b"x")
+    copy = manager.create_future(ORDERS[0], "/b")
+    files.write_file(f"{copy.directory}/partition.metadata", b"")
+    files.kill()
+    again = loaded(files, "/a", "/b")
+    assert again.future(ORDERS[0]) is None
+    assert again.get(ORDERS[0]) is not None
+    again.chores.due_deletions(NOW_MS)
+    (deletion,) = again.chores.due_deletions(NOW_MS + again.config.log_segment_delete_delay_ms)
+    assert deletion.paths == (copy.directory,)
+
+
+def test_a_log_that_cannot_be_deleted_does_not_keep_its_copy(files: MemoryFiles) -> None:
+    manager = loaded(files, "/a", "/b")
+    manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default(), "/a")
+    manager.create_future(ORDERS[0], "/b")
+    files.fail = failing("/a")
+    with pytest.raises(LogDirFailure, match="/a"):
+        manager.delete(ORDERS[0])
+    assert manager.future(ORDERS[0]) is None
+    (name,) = (name for name in files.listdir("/b") if name.startswith("orders"))
+    assert name.endswith("-delete")
+
+
+def test_a_verification_survives_a_move(files: MemoryFiles) -> None:
+    """Its guard is presented to the log that has taken the place of the one that issued it."""
+    manager = loaded(files, "/a", "/b")
+    log = manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default(), "/a")
+    guard = log.producers.start_verification(7, 0, 0, True, NOW_MS)
+    assert guard is not None
+    manager.create_future(ORDERS[0], "/b")
+    moved = manager.promote_future(ORDERS[0])
+    assert moved is not log
+    moved.producers.verifications.check_guard(7, guard)
+
+
 def test_a_crash_while_promoting_is_finished_by_the_next_start(files: MemoryFiles) -> None:
     manager = loaded(files, "/a", "/b")
     append(manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default(), "/a"), b"x")

@@ -245,6 +245,26 @@ def test_a_move_survives_a_restart_and_can_be_called_back() -> None:
     assert offsets(new) == list(range(20))
 
 
+def test_a_copy_that_cannot_be_dropped_takes_its_directory_offline() -> None:
+    moving = Moving(directories=("/a", "/b", "/c"))
+    log = moving.fill()
+
+    async def story(mover: LogMover) -> None:
+        mover.move(ORDERS[0], "/b")
+        moving.files.fail = lambda name, path: (
+            OSError(errno.EIO, "broken") if path.startswith("/b") else None
+        )
+        with pytest.raises(KafkaError) as raised:
+            mover.move(ORDERS[0], "/c")
+        assert raised.value.code == ErrorCode.KAFKA_STORAGE_ERROR
+        await finished(mover)
+
+    moving.run(story)
+    assert [failure.directory for failure in moving.failures] == ["/b"]
+    assert moving.manager.get(ORDERS[0]) is log
+    assert moving.manager.future(ORDERS[0]) is None
+
+
 def test_a_target_that_fails_leaves_the_partition_where_it_was() -> None:
     moving = Moving()
     log = moving.fill()
