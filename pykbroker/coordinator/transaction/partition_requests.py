@@ -151,6 +151,9 @@ def _add(
         return partial(_result, transactional_id, paced((codes | refused).items(), breathe))
     if not transactional_id:
         code = int(ErrorCode.INVALID_REQUEST)
+        if asked.verify_only:  # answered by partition, like every verification
+            codes = dict.fromkeys(partitions, code)
+            return partial(_result, transactional_id, paced(codes.items(), breathe))
         return partial(same_code, asked.topics, transactional_id, code, breathe)
     client_version = EPOCH_BUMPING if version >= FROM_BROKERS else 0
     addition = Addition(

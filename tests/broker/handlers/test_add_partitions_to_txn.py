@@ -110,6 +110,17 @@ def test_a_broker_verifies_and_adds(broker: TransactionBroker) -> None:
     assert found.client_version == 2
 
 
+@pytest.mark.parametrize("transactional_id", ["id", "", "other"])
+def test_a_verification_is_answered_by_partition(
+    broker: TransactionBroker, transactional_id: str
+) -> None:
+    asked = transaction(transactional_id, 0, 0, verify=True)
+    asked.topics.append(AddPartitionsToTxnTopic(name="u", partitions=[]))
+    answer = broker.ask(HANDLER, AddPartitionsToTxnRequest(transactions=[asked]), 5)
+    (topic,) = answer.results_by_transaction[0].topic_results
+    assert (topic.name, [p.partition_index for p in topic.results_by_partition]) == ("t", [0])
+
+
 @pytest.mark.parametrize("verify", [True, False])
 @pytest.mark.parametrize("producer_id", [100, 101])
 @pytest.mark.parametrize("transactional_id", ["id", "", "other"])
