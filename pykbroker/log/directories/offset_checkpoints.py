@@ -177,9 +177,10 @@ class OffsetCheckpoints:
         return write
 
     def end(self, write: CheckpointWrite) -> None:
-        """End a write, even if it failed."""
-        if self._under_way.get(write.name) is write:
-            del self._under_way[write.name]
+        """End a write, even if it failed. A write that has ended is not repeated again."""
+        if self._under_way.get(write.name) is not write:
+            return
+        del self._under_way[write.name]
         if write.written is not None and write.written != write.offsets:
             self.write(write.name, write.offsets)
 

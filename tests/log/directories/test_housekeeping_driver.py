@@ -303,6 +303,33 @@ def test_a_failing_directory_does_not_keep_the_others_from_their_checkpoints() -
     house.run(story)
 
 
+def test_a_checkpoint_that_cannot_be_repeated_does_not_keep_the_others_either() -> None:
+    """A log is deleted while the file is written, so it is written once more."""
+    house = House("/a", "/b")
+    for topic_partition in ORDERS[:2]:
+        house.manager.create(topic_partition, TOPIC_ID, TopicConfig.default())
+    path = "/a/recovery-point-offset-checkpoint.tmp"
+    renamed: list[str] = []
+
+    def fail(call: str, at: str) -> OSError | None:
+        if at != path:
+            return None
+        if call == "rename":
+            renamed.append(at)
+            house.manager.directories[0].checkpoints.forget(ORDERS[0])
+        elif renamed:
+            return OSError(errno.EIO, "bad")
+        return None
+
+    async def story(driver: HousekeepingDriver) -> None:
+        house.files.fail = fail
+        await driver.checkpoint_recovery_points()
+        assert [failure.directory for failure in house.failures] == ["/a"]
+        assert house.files.read_file("/b/recovery-point-offset-checkpoint") == b"0\n1\norders 1 0\n"
+
+    house.run(story)
+
+
 def test_a_damaged_log_does_not_keep_the_others_from_retention(house: House) -> None:
     config = TopicConfig.default(retention_ms="1")
     logs = [house.manager.create(tp, TOPIC_ID, config) for tp in ORDERS[:2]]
