@@ -24,6 +24,7 @@ from pykbroker.environment.files import LogDirFailure
 from pykbroker.errors import ErrorCode
 from pykbroker.kraft.image import TOPIC_RESOURCE, MetadataImage, TopicImage
 from pykbroker.kraft.partition_image import LOST_DIRECTORY, UNASSIGNED_DIRECTORY
+from pykbroker.log.directories.log_creation import NothingCreated
 from pykbroker.log.directories.log_directory import PartitionUnidentified
 from pykbroker.replication.brokers import ClusterBrokers
 from pykbroker.replication.partition import Partition
@@ -243,7 +244,9 @@ class Hosting:
         """Return whether a log can be created in another directory than the one that failed."""
         directories = self._log_manager.directories
         failed = [each for each in directories if each.path == failure.directory]
-        return any(each.is_online for each in directories if each not in failed) and all(
+        if not any(each.is_online for each in directories if each not in failed):
+            return False
+        return isinstance(failure, NothingCreated) or all(
             each.remove_remains(topic_partition) for each in failed
         )
 

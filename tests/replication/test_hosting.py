@@ -139,6 +139,26 @@ def test_a_directory_that_fails_leaves_the_other_one_alone(
     assert "all log directories have failed" not in caplog.text
 
 
+def test_a_dead_disk_does_not_keep_a_new_log_from_another_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nothing can be read there, but the log left nothing behind, not even its directory."""
+
+    node = Node({"log.dirs": "/one,/two"})
+    node.create_topic("before", partitions=2, number=9)  # one in each
+    sizes = node.files.list_sizes
+
+    def list_sizes(path: str) -> dict[str, int]:
+        if path.startswith("/one"):
+            raise OSError(5, "broken")
+        return sizes(path)
+
+    node.files.fail = lambda call, path: OSError(5, "broken") if path.startswith("/one") else None
+    monkeypatch.setattr(node.files, "list_sizes", list_sizes)
+    node.apply(TopicRecord(name="t", topic_id=topic_id_of(7)), partition_record(topic_id_of(7)))
+    assert node.manager.partition(TopicPartition("t", 0)).log.log_directory == "/two"
+
+
 def test_a_leader_whose_epoch_cannot_be_written_takes_only_its_directory_offline() -> None:
     node = Node({"log.dirs": "/one,/two"})
     node.create_topic(partitions=4, replicas=(NODE_ID, 2), leader=2)  # two in each

@@ -1,7 +1,7 @@
 """Creates the directory and the files of a new log in a log directory.
 
 In:    the log directory, the name of the log's own directory in it.
-Out:   an empty log; LogDirFailure, after which a part of it may be there.
+Out:   an empty log; LogDirFailure, after which a part of it may be there; NothingCreated.
 """
 
 from __future__ import annotations
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from pykbroker.types import TopicPartition
 
 
+class NothingCreated(LogDirFailure):
+    """A log directory failed before anything of a new log was in it."""
+
+
 def create_log(
     files: Files,
     log_directory: str,
@@ -30,8 +34,12 @@ def create_log(
 ) -> PartitionLog:
     """Create an empty log; `opening` is what `open_log` takes."""
     path = f"{log_directory}/{name}"
+    action = f"creating the log {name}"
     try:
         files.mkdir(path)
+    except OSError as error:
+        raise NothingCreated(log_directory, action, error) from error
+    try:
         if topic_id is not None:
             # Before any record, so that the records can always be attributed. It is synced with
             # the first flush: a thousand partitions are created without a single fsync.
@@ -39,4 +47,4 @@ def create_log(
             files.write_file(f"{path}/{PARTITION_METADATA}", content)
         return open_log(files, path, topic_partition, config, topic_id=topic_id, **opening)
     except OSError as error:
-        raise LogDirFailure(log_directory, f"creating the log {name}", error) from error
+        raise LogDirFailure(log_directory, action, error) from error

@@ -6,7 +6,7 @@ import pytest
 
 from pykbroker.config import TopicConfig
 from pykbroker.environment.files import LogDirFailure
-from pykbroker.log.directories.log_creation import create_log
+from pykbroker.log.directories.log_creation import NothingCreated, create_log
 from pykbroker.log.partition.partition_log import PartitionLog
 from pykbroker.testing.world.memory_files import MemoryFiles
 from pykbroker.types import TopicPartition
@@ -37,3 +37,4 @@ def test_a_failure_is_that_of_the_log_directory(call: str) -> None:
     with pytest.raises(LogDirFailure, match="creating the log orders-0") as raised:
         create(files)
     assert raised.value.directory == "/a"
+    assert isinstance(raised.value, NothingCreated) is (call == "mkdir")
