@@ -41,7 +41,7 @@ class RecordCodec:
     """The codec of one coordinator's records; classes are imported on first use."""
 
     BASE_SEQUENCE = 0
-    """Of every batch, whether it has a producer or not."""
+    """The base sequence of every batch, with or without a producer id."""
 
     def __init__(self, types: dict[int, tuple[str, str]]) -> None:
         self._names = types

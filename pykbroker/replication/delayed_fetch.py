@@ -87,8 +87,10 @@ class DelayedFetch(DelayedOperation):
         return keys
 
     def try_complete(self) -> bool:
-        """A read that finds its disk failed has other partitions checked, for which this operation
-        waits, too: it answers once.
+        """Answer if there is enough, and only once.
+
+        A read that finds a failed disk retires all partitions of the log directory. This operation
+        is tried again for each of them that it waits for, while it answers.
         """
         if self._is_answered or not self.is_enough() or self.completed:
             return False

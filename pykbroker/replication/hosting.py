@@ -143,7 +143,7 @@ class Hosting:
         try:
             self._note_directory(topic, number, registration, partition.log)
             effects = partition.step(event, now_ms)
-        except LogDirFailure as failure:  # or the epoch in which this node leads is not written
+        except LogDirFailure as failure:  # the new leader epoch could not be written
             self._on_failure(failure)
             return
         touched.append((partition, effects))

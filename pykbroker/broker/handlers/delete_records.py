@@ -119,7 +119,7 @@ def _delete(
     found = services.replica_manager.lookup(topic, index)
     code = 0
     if topic in INTERNAL_TOPICS and found != ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
-        code = int(ErrorCode.INVALID_TOPIC_EXCEPTION)  # whoever hosts it
+        code = int(ErrorCode.INVALID_TOPIC_EXCEPTION)  # from every broker
     elif isinstance(found, int):
         code = found
     else:

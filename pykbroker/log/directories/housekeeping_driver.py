@@ -217,8 +217,10 @@ class HousekeepingDriver:
                 await self._flush(log.prepare_flush, log.complete_flush)
 
     async def apply_retention(self) -> None:
-        """Delete old segments. Of a log's producers, what is left may be the snapshot that was just
-        written, so it is synced at once.
+        """Delete old segments, and sync what that has closed.
+
+        If all records of a log are deleted, the snapshot just written is all that is left of its
+        producers, so it must not wait for the chores.
         """
         now_ms = self._wall_ms()
         high_watermarks = self._high_watermarks()

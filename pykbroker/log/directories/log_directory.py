@@ -147,8 +147,9 @@ class LogDirectory:
             raise LogDirFailure(self.path, "writing the clean shutdown file", error) from error
 
     def remove_remains(self, topic_partition: TopicPartition) -> bool:
-        """Remove a log that could not be created. False if something of it may be left: a log in
-        another directory would be a duplicate at the next start.
+        """Remove the remains of a log that could not be created; return False if some may be left.
+
+        A log in another directory would then be a duplicate at the next start.
         """
         path = f"{self.path}/{topic_partition}"
         try:

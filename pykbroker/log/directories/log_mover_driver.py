@@ -99,8 +99,10 @@ class LogMover:
             self._tasks[topic_partition] = spawn(self._move(topic_partition))
 
     def cancel(self, topic_partition: TopicPartition) -> None:
-        """Cancel a move; the partition stays where it is. Raises LogDirFailure of the copy's
-        directory; as long as that is offline, the move is not resumed.
+        """Cancel a move; the partition stays where it is.
+
+        Raises LogDirFailure if the copy cannot be renamed: the next start that finds the copy
+        resumes the move.
         """
         task = self._tasks.pop(topic_partition, None)
         if task is not None:
