@@ -15,7 +15,7 @@ Invariants that it checks, at every call and against the log itself (`settle`):
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -181,10 +181,18 @@ class PartitionLedger:
         self.may_be_shown |= {each.identity for each in lost}
         self.end = max(self.at, default=-1) + 1
 
-    def settle(self, records: list[Stored], log_start: int, log_end: int) -> None:
+    def settle(
+        self,
+        records: list[Stored],
+        log_start: int,
+        log_end: int,
+        everywhere: Container[int] | None = None,
+    ) -> None:
         """Compare with a whole log, after a start or when the world is at rest.
 
-        If the node lost its power meanwhile, forget what it was allowed to lose.
+        If the node lost its power meanwhile, forget what it was allowed to lose. `everywhere`: the
+        offsets that all replicas have. A leader keeps the gap that a power failure left in its log,
+        and replicas that do not have the gap keep their records, as in Kafka.
         """
         found = {record.offset: record for record in records}
         if self.must_survive is not None:
@@ -196,8 +204,14 @@ class PartitionLedger:
                 )
         self._check_nothing_missing(found, log_start, log_end)
         for record in records:
-            self.seen(record)
+            if everywhere is None or record.offset in everywhere or not self._may_lack(record):
+                self.seen(record)
         self._check_order(records)
+
+    def _may_lack(self, record: Stored) -> bool:
+        """Return whether a power failure may have taken it, and no client has received it since."""
+        is_known = self.at.get(record.offset) == record.identity
+        return record.identity in self.may_be_shown and not is_known
 
     def _forget_lost(self, found: dict[int, Stored], log_start: int) -> None:
         assert self.must_survive is not None

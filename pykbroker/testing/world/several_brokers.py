@@ -368,16 +368,8 @@ class SeveralBrokers:
         contents: dict[TopicPartition, dict[int, bytes]] = {}
         for node in self.brokers:
             for key, partition in self._hosted_by(node):
-                topic, index = self.catalog.topics.get(key.topic), key.partition
                 log = partition.log
-                if (
-                    topic is not None
-                    and topic.name != TRANSACTIONAL_TOPIC
-                    and topic.ledgers[index:]
-                ):
-                    topic.ledgers[index].settle(
-                        records_of(log), log.log_start_offset, log.log_end_offset
-                    )
+                self._settle(key, log)
                 if log.config.compact:
                     continue
                 content = {header.base_offset: batch for header, batch in batches_of(log)}
@@ -386,6 +378,25 @@ class SeveralBrokers:
                     if other[base] != content[base]:
                         raise Violation(f"{node.name} {key}: has a different batch at {base}")
             node.note("has all that was promised")
+
+    def _settle(self, key: TopicPartition, log: PartitionLog) -> None:
+        """Compare a replica with what clients were promised."""
+        topic, index = self.catalog.topics.get(key.topic), key.partition
+        if topic is None or topic.name == TRANSACTIONAL_TOPIC or not topic.ledgers[index:]:
+            return
+        records = records_of(log)
+        everywhere = self._offsets_everywhere(key) if topic.may_lose else None
+        topic.ledgers[index].settle(records, log.log_start_offset, log.log_end_offset, everywhere)
+
+    def _offsets_everywhere(self, key: TopicPartition) -> set[int]:
+        """Return the offsets of the records that all replicas of a partition have."""
+        replicas = [dict(self._hosted_by(node)).get(key) for node in self.brokers]
+        offsets = [
+            {record.offset for record in records_of(each.log)}
+            for each in replicas
+            if each is not None
+        ]
+        return set.intersection(*offsets)
 
 
 def _end_of(rules: ReplicationRules, topic_id: bytes, index: int) -> Callable[[], int]:

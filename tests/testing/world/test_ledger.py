@@ -164,6 +164,25 @@ def test_a_replica_that_does_not_know_of_a_loss_shows_what_was_committed() -> No
         book.ledger.acked(unacknowledged.identity, 3)
 
 
+def test_replicas_may_lack_what_a_power_failure_took_from_one_of_them() -> None:
+    book = Book()
+    book.ledger.may_lose_from(1, 3)
+    for numbers in ((0, 1, 2), (0, 2)):
+        book.ledger.settle(book.log(*numbers), 0, 3, everywhere={0, 2})
+    assert sorted(book.ledger.at) == [0, 2]
+    with pytest.raises(Violation, match="is lost"):
+        book.ledger.settle(book.log(0, 1), 0, 2, everywhere={0})
+
+
+def test_what_a_client_has_received_since_is_everywhere() -> None:
+    book = Book()
+    book.ledger.may_lose_from(1, 3)
+    book.ledger.seen(book.log(1)[0])
+    book.ledger.settle(book.log(0, 1, 2), 0, 3, everywhere={0, 2})
+    with pytest.raises(Violation, match="is lost"):
+        book.ledger.settle(book.log(0, 2), 0, 3, everywhere={0, 2})
+
+
 def test_power_that_goes_during_a_start_takes_what_the_last_process_had_not_flushed() -> None:
     book = Book()
     book.ledger.process_ended(3, 1)
