@@ -160,11 +160,10 @@ class LogMover:
         offset = future.log_end_offset
         outcome = source.read(offset, CHUNK_BYTES, source.log_end_offset)
         if outcome.slice is None:
-            if not source.has_pending:
-                raise KafkaError(
-                    ErrorCode.CORRUPT_MESSAGE, f"no batch from offset {offset} on in {source}"
-                )
-            await self._scheduler.sleep(0)  # it will be written at the end of this turn
+            if source.has_pending:
+                await self._scheduler.sleep(0)  # it will be written at the end of this turn
+            else:  # a power failure, a truncation or compaction took the last batches
+                future.skip_to(source.log_end_offset, self._now_ms())
             return
         truncations = source.truncations
         try:

@@ -399,6 +399,15 @@ class PartitionLog:
             self.snapshots.truncate_fully_and_start_at(offset)
         self.chores.truncated(self)
 
+    def skip_to(self, offset: int, now_ms: int) -> None:
+        """Let the log end at `offset`, without a batch since its end: a copy of a log whose last
+        batches were compacted or lost.
+        """
+        self.roll(now_ms, offset)
+        self.local.log_end_offset = offset
+        self.local.has_new_names = True
+        self.queue.restart_at(offset)
+
     def _end_at(self, offset: int) -> None:
         self.local.end_at(offset)
         self.local.has_new_names = True

@@ -265,6 +265,26 @@ def test_a_copy_that_cannot_be_dropped_takes_its_directory_offline() -> None:
     assert moving.manager.future(ORDERS[0]) is None
 
 
+def test_a_log_that_ends_with_a_gap() -> None:
+    """As after a power failure: the last segment is empty, and begins behind the last batch."""
+    moving = Moving()
+    moving.fill().skip_to(25, NOW_MS)
+
+    async def story(mover: LogMover) -> None:
+        mover.move(ORDERS[0], "/b")
+        await finished(mover)
+
+    moving.run(story)
+    log = moving.manager.get(ORDERS[0])
+    assert log is not None
+    assert (log.directory, log.log_end_offset, log.recovery_point) == ("/b/orders-0", 25, 25)
+    assert append(log, b"next", epoch=3) == 25
+    moving.files.kill()
+    again = loaded(moving.files, "/a", "/b").get(ORDERS[0])
+    assert again is not None
+    assert offsets(again) == [*range(20), 25]
+
+
 def test_a_target_that_fails_leaves_the_partition_where_it_was() -> None:
     moving = Moving()
     log = moving.fill()
