@@ -2,7 +2,8 @@
 
 The rules follow the metadata log record by record and know nothing of the controller that wrote it:
 
-    a leader is in sync, and no replica is whose broker is fenced or shutting down
+    a leader is in sync, and no replica is that is out of service: its broker is fenced or shutting
+    down, or its log directory is offline
     a leader was in sync before, or was eligible while no replica was; only if no replica of either
     kind is left may the last known leader lead, and then it recovers; any other one only where the
     topic allows unclean elections
@@ -16,10 +17,11 @@ In: `take(batch)` for each committed batch in order, `crashed` for a broker whos
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from pykbroker.kraft.image import TOPIC_RESOURCE
+from pykbroker.kraft.partition_image import LOST_DIRECTORY, is_reserved_directory
 from pykbroker.testing.world.world import Violation
 
 if TYPE_CHECKING:
@@ -44,6 +46,8 @@ class Standing(NamedTuple):
     leader: int
     last_known: tuple[int, ...] = ()
     is_recovering: bool = False
+    directories: tuple[bytes, ...] = ()
+    """Of `replicas`, in their order."""
 
     @property
     def may_lead(self) -> frozenset[int]:
@@ -60,14 +64,19 @@ class Standing(NamedTuple):
             self.leader if record.leader == UNCHANGED else record.leader,
             self.last_known if record.last_known_elr is None else tuple(record.last_known_elr),
             self.is_recovering if recovery < 0 else recovery == RECOVERING,
+            self.directories if record.directories is None else tuple(record.directories),
         )
 
 
 class _Broker:
     """The registration of a broker."""
 
-    def __init__(self, epoch: int, *, is_fenced: bool, is_leaving: bool) -> None:
+    def __init__(
+        self, epoch: int, directories: Sequence[bytes], *, is_fenced: bool, is_leaving: bool
+    ) -> None:
         self.epoch = epoch
+        self.directories = frozenset(directories)
+        """Those that are online."""
         self.is_fenced = is_fenced
         self.is_leaving = is_leaving
 
@@ -128,23 +137,33 @@ class ElectionRules:
             raise self._violated(key, "a replica is both in sync and eligible")
         if standing.leader != NOBODY and standing.leader not in standing.in_sync:
             raise self._violated(key, "its leader is not in sync")
-        out = [each for each in standing.in_sync if not self._is_in_service(each)]
+        out = standing.in_sync - self._able(standing.in_sync, standing)
         if out and self._has_eligible:
-            raise self._violated(key, f"{out} are in sync but out of service")
+            raise self._violated(key, f"{sorted(out)} are in sync but out of service")
         counted = standing.in_sync | standing.eligible
         crashed = [each for each, has_crashed in self._restarted.items() if has_crashed]
         if self._has_eligible and not counted.isdisjoint(crashed):
             raise self._violated(key, f"{crashed} restarted after a crash and still count")
         if standing.leader == NOBODY:
-            able = [each for each in standing.may_lead if self._is_in_service(each)]
+            able = self._able(standing.may_lead, standing)
             if not standing.may_lead and len(standing.last_known) == 1:
-                able = [each for each in standing.last_known if self._is_in_service(each)]
+                able = self._able(standing.last_known, standing)
             if able:
-                raise self._violated(key, f"it has no leader although {able} could lead")
+                raise self._violated(key, f"it has no leader although {sorted(able)} could lead")
 
-    def _is_in_service(self, broker_id: int) -> bool:
+    def _able(self, replicas: Iterable[int], standing: Standing) -> frozenset[int]:
+        """Return those of these replicas that are in service."""
+        return frozenset(each for each in replicas if self._is_in_service(each, standing))
+
+    def _is_in_service(self, broker_id: int, standing: Standing) -> bool:
         broker = self._brokers.get(broker_id)
-        return broker is not None and broker.is_in_service
+        if broker is None or not broker.is_in_service:
+            return False
+        placed = dict(zip(standing.replicas, standing.directories, strict=False))
+        directory = placed.get(broker_id)
+        if directory is None or (is_reserved_directory(directory) and directory != LOST_DIRECTORY):
+            return True
+        return directory in broker.directories
 
     # ---------------------------------------------------------------- partitions
 
@@ -166,6 +185,7 @@ class ElectionRules:
             record.leader,
             tuple(record.last_known_elr or ()),
             record.leader_recovery_state == RECOVERING,
+            tuple(record.directories or ()),
         )
 
     def _changed(self, record: Any) -> None:
@@ -176,15 +196,12 @@ class ElectionRules:
         if after.leader not in (before.leader, NOBODY):
             self._check_elected(key, before, after, is_moved=is_moved)
         joined = after.in_sync - before.in_sync
-        out = [each for each in joined if not self._is_known_fit(each)]
+        out = joined - self._able(joined - self._restarted.keys(), after)
         if out and before.leader != NOBODY:
-            raise self._violated(key, f"{out} joined the ISR while out of service")
+            raise self._violated(key, f"{sorted(out)} joined the ISR while out of service")
         if self._has_eligible:
             self._check_eligible(key, before, after)
             self._check_last_known(key, before, after)
-
-    def _is_known_fit(self, broker_id: int) -> bool:
-        return self._is_in_service(broker_id) and broker_id not in self._restarted
 
     def _check_elected(
         self, key: PartitionKey, before: Standing, after: Standing, *, is_moved: bool
@@ -194,7 +211,7 @@ class ElectionRules:
         """
         if after.leader in before.in_sync or (is_moved and before.leader != NOBODY):
             return
-        able = [each for each in before.in_sync & after.in_sync if self._is_in_service(each)]
+        able = self._able(before.in_sync & after.in_sync, after)
         if after.leader in before.eligible and not able:
             self.eligible_elected += 1
             return
@@ -250,6 +267,7 @@ class ElectionRules:
             self._restarted[record.broker_id] = has_crashed
         self._brokers[record.broker_id] = _Broker(
             record.broker_epoch,
+            record.log_dirs,
             is_fenced=record.fenced,
             is_leaving=record.in_controlled_shutdown,
         )
@@ -260,6 +278,8 @@ class ElectionRules:
             broker.is_fenced = record.fenced > 0
         if record.in_controlled_shutdown:
             broker.is_leaving = record.in_controlled_shutdown > 0
+        if record.log_dirs:
+            broker.directories = frozenset(record.log_dirs)
 
     def _unregistered(self, record: Any) -> None:
         self._brokers.pop(record.broker_id, None)

@@ -3,9 +3,13 @@
     kill, power, stop           the process is killed, the machine loses its power, a clean shutdown
     crash                       the same as kill or power, at the n-th disk call from now
     sync fails, disk full       the disk returns errors; the node may exit and is started again
+    broken directory            one of several log directories fails (`broken_directories.py`), and
+                                the node, or the next one on that disk, works without it
     pause, slow threads         the process does not run; its background work is slow
     clock                       the wall clock jumps
     cut, slow link, break       the network, one way; one connection
+
+A directory that is mended, perhaps at once, is used from the next start on.
 
 Each world uses only some kinds (`weights`, drawn as well), so that rare combinations of faults
 become frequent. Each fault ends by itself; `heal` ends all. A node that is down is started again
@@ -17,6 +21,7 @@ from __future__ import annotations
 import errno
 from collections.abc import Callable, Mapping, Sequence
 
+from pykbroker.testing.world.broken_directories import KINDS, BrokenDirectory
 from pykbroker.testing.world.node import Node, NodeState
 from pykbroker.testing.world.randomness import pick
 from pykbroker.testing.world.virtual_time import Process
@@ -36,6 +41,8 @@ WEIGHTS = {
     "slow_link": 3,
     "break_connection": 4,
 }
+DIRECTORY_WEIGHTS = {"broken_directory": 8}
+"""Of nodes with several log directories."""
 MOST_JUMP_US = 20 * 60 * 1_000_000
 MOST_WRONG_US = 50 * 60 * 1_000_000
 """A leader whose clock is an hour slow refuses what clients send, as it should
@@ -61,6 +68,8 @@ class Faults:
         self._hosts = [*clients, *(node.name for node in nodes)]
         self.is_over = False
         self._ends_with_power: dict[str, bool] = {}
+        if any(len(node.directories) > 1 for node in nodes):
+            weights = {**weights, **DIRECTORY_WEIGHTS}
         kinds = [kind for kind in weights if self.dice.one_in(2)] or ["kill"]
         self.weights = {kind: weights[kind] for kind in kinds}
         self.pace_ms = self.dice.choice((150, 400, 1_200))
@@ -154,7 +163,7 @@ class Faults:
         if node.state is NodeState.DOWN:
             return
         node.note(f"has a disk on which every {call} fails")
-        node.may_fail = True
+        node.may_fail = node.has_doubtful_disk = True
         files = node.machine.files
 
         def fail(name: str, path: str) -> OSError | None:
@@ -170,7 +179,43 @@ class Faults:
         node.machine.files.fail = None
         node.note("has a disk that works again")
         node.kill()
-        node.may_fail = False
+        self._judge(node)
+
+    def _broken_directory(self, node: Node) -> None:
+        path, kind = self.dice.choice(node.directories), self.dice.choice(KINDS)
+        self.break_directory(node, path, kind, self.dice.choice((0, 0, 1, 3, 10, 30)))
+        if self.dice.one_in(3):
+            self._later(1, 400, self._end_somehow, node)
+
+    def break_directory(self, node: Node, path: str, kind: str, calls_left: int) -> None:
+        """Break a directory of the node after some more calls, unless the faults are over."""
+        if self.is_over:
+            return
+        node.note(f"has a directory {path} that fails after {calls_left} calls: {kind}")
+        node.machine.files.broken.add(BrokenDirectory(path, kind, calls_left))
+        node.has_doubtful_disk = True
+        node.may_fail = node.may_fail or path == node.directories[0]
+        self._later(5, 1_500, self._mend_directory, node, path)
+
+    def _mend_directory(self, node: Node, path: str) -> None:
+        """Repair a directory; the next start, which is often soon, uses it."""
+        if path not in node.machine.files.broken:
+            return  # the faults are over already
+        node.machine.files.broken.mend(path)
+        node.note(f"has a directory {path} that works again")
+        if node.may_fail:
+            node.kill()
+            self._judge(node)
+        elif not self.dice.one_in(3):
+            self._end_somehow(node)
+
+    def _end_somehow(self, node: Node) -> None:
+        if not self.is_over:
+            self.dice.choice((self._kill, self._stop, self._power))(node)
+
+    def _judge(self, node: Node) -> None:
+        """Note whether the node may end by itself: without the directory of its metadata log."""
+        node.may_fail = node.directories[0] in node.machine.files.broken
 
     # ---------------------------------------------------------------- network
 
@@ -239,4 +284,8 @@ class Faults:
             if node.server is not None:
                 node.server.environment.background.is_slow = False  # type: ignore[attr-defined]
             self._mend_disk(node)
+            node.machine.files.broken.mend_all()
+            if node.has_doubtful_disk:
+                node.kill()
+            self._judge(node)
             node.start()

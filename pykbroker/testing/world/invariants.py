@@ -72,6 +72,19 @@ class PartitionOffsets:
         self._before[key] = (start, high, end)
 
 
+class NoBugs:
+    """No request meets an exception that no handler expects."""
+
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        self._nodes = list(nodes)
+
+    def check(self, world: World) -> None:
+        """See `Invariant`."""
+        for node, server in just_ran(world, self._nodes):
+            if server.counters.unexpected_errors:
+                raise Violation(f"{node.name} has met a bug: see its log")
+
+
 class MetadataOffsets:
     """The image of a node never moves back: it contains committed records.
 

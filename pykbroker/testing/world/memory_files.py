@@ -4,7 +4,7 @@
                                       \\-> durable content + the writes since the last sync
 
 State: a tree of directories; what a crash would leave of it.
-In:    the calls of `Files`; faults set by a test: `fail`, `crash_at`, `capacity_bytes`.
+In:    the calls of `Files`; faults: `fail`, `broken`, `crash_at`, `capacity_bytes`.
 Out:   the same results as a real disk.
 Invariants: synced bytes survive `crash()`; of unsynced writes any prefix, or with `reorder` any
        subset, survives, the last one possibly torn; an unsynced change of a directory (create,
@@ -30,6 +30,7 @@ from pykbroker.environment.files import (
     OpenFile,
     Readable,
 )
+from pykbroker.testing.world.broken_directories import BrokenDirectories
 
 
 class Dice(Protocol):
@@ -254,6 +255,7 @@ class MemoryFiles(Files):
         """The number of the call at which SimulatedCrash is raised."""
         self.fail: Callable[[str, str], OSError | None] | None = None
         """Asked before every call with its name and path: an OSError to raise, or None."""
+        self.broken = BrokenDirectories()
         self.cold: set[str] = set()
         """Files that no page cache has, until somebody has fetched them."""
         self.dice: Dice | None = None
@@ -280,6 +282,7 @@ class MemoryFiles(Files):
             error = self.fail(name, path)
             if error is not None:
                 raise error
+        self.broken.meet(name, path)
 
     def call_read(self, name: str, path: str) -> None:
         if not self.may_wait and path in self.cold and not self._is_peeked:
@@ -305,6 +308,7 @@ class MemoryFiles(Files):
         following.now_ms = self.now_ms
         following.capacity_bytes = self.capacity_bytes
         following.dice = self.dice
+        following.broken = self.broken
         following._drawn = self._drawn
         self.crash_at = 0
         return following
@@ -364,6 +368,8 @@ class MemoryFiles(Files):
         return self._inode(path).content.size
 
     def listdir(self, path: str) -> list[str]:
+        if not self._is_peeked:
+            self.broken.meet("list", path)
         return sorted(self._directory(path).entries)
 
     def list_sizes(self, path: str) -> dict[str, int]:

@@ -57,13 +57,18 @@ class Node:
         self.node_id = node_id
         self.name = node_address(node_id)
         self.machine = world.add_machine(self.name)
-        self.machine.files.mkdir(DATA_DIRECTORY)
+        self.directories = properties.get("log.dirs", DATA_DIRECTORY).split(",")
+        """Its log directories; the metadata log is in the first."""
+        for directory in self.directories:
+            self.machine.files.mkdir(directory)
         self.machine.files.sync_dir("/")
         self.peer = Peer(node_id, self.name, PORT)
         self.state = NodeState.DOWN
         self.server: BrokerServer | None = None
         self.may_fail = False
         """A fault is under way that may make it end by itself, or refuse to start."""
+        self.has_doubtful_disk = False
+        """A call of its disk may have failed since it started: a directory may be offline."""
         self.has_failed = False
         """The process has given up, and ends at any moment."""
         self.has_stopped = False
@@ -73,6 +78,8 @@ class Node:
         self.starts = 0
         self.on_up: Callable[[Node], None] = _ignore
         self.on_ended: Callable[[Node, bool], None] = _ignore_end
+        self.can_repair: Callable[[Node, BaseException], bool] = _cannot
+        """Does what an operator would, so that the next start succeeds, or returns False."""
         self._properties = dict(properties)
         self._cluster_id = cluster_id
 
@@ -90,6 +97,7 @@ class Node:
 
         self.starts += 1
         self.has_failed = self.has_stopped = self.was_asked_to_stop = False
+        self.has_doubtful_disk = bool(self.machine.files.broken)
         self.note(f"starts (start number {self.starts})")
         self.state = NodeState.STARTING
         self.machine.files.now_ms = self.machine.clock.wall_us() // 1000
@@ -108,7 +116,7 @@ class Node:
             return
         if isinstance(outcome, BaseException):
             self.note(f"does not start: {type(outcome).__name__}: {outcome}")
-            if not self.may_fail:
+            if not self.may_fail and not self.can_repair(self, outcome):
                 self.world.fail(outcome)
             self._end(is_power=False)
             return
@@ -182,3 +190,7 @@ def _ignore(node: Node) -> None:
 
 def _ignore_end(node: Node, is_power: bool) -> None:
     """Ignore the notification."""
+
+
+def _cannot(node: Node, failure: BaseException) -> bool:
+    return False

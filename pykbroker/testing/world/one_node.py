@@ -6,6 +6,8 @@
     3  no more faults; producers end, readers reach the end of every partition
     4  the logs are compared with all promises; the node stops, starts, and they are compared again
 
+One life in two has several log directories, between which replicas move (`directory_moves.py`).
+
 In: a seed, and how much the clients do. Out: `Violation`, or a digest of all events.
 """
 
@@ -22,12 +24,14 @@ from pykbroker.testing.world.clients.client import Client
 from pykbroker.testing.world.clients.group_member import GroupMember
 from pykbroker.testing.world.clients.producer import ProducerClient
 from pykbroker.testing.world.clients.reader import ReaderClient
+from pykbroker.testing.world.directory_moves import DirectoryMoves, directories_of
 from pykbroker.testing.world.faults import Faults
 from pykbroker.testing.world.group_ledger import GroupLedger
 from pykbroker.testing.world.invariants import (
     CoordinatorTerms,
     ImageEveryWhere,
     MetadataOffsets,
+    NoBugs,
     PartitionOffsets,
 )
 from pykbroker.testing.world.ledger import TopicRules, readable_end, records_of
@@ -40,6 +44,7 @@ from pykbroker.testing.world.transactions import (
 )
 from pykbroker.testing.world.transactions import TOPIC as TRANSACTIONAL_TOPIC
 from pykbroker.testing.world.world import Violation, World
+from pykbroker.types import TopicPartition
 
 if TYPE_CHECKING:
     from pykbroker.broker.server import BrokerServer
@@ -124,7 +129,8 @@ class OneNode:
         self.world = World(seed)
         self.dice = self.world.dice("scenario")
         self.catalog = Catalog()
-        self.node = Node(self.world, 1, PROPERTIES)
+        more = directories_of(seed)
+        self.node = Node(self.world, 1, {**PROPERTIES, **more})
         self.node.on_up = self._settle
         self.node.on_ended = self._ended
         self.group = GroupLedger("group")
@@ -140,9 +146,11 @@ class OneNode:
         self.world.invariants += [
             PartitionOffsets(nodes),
             MetadataOffsets(nodes),
+            NoBugs(nodes),
             ImageEveryWhere(nodes),
             CoordinatorTerms(nodes, self.group.process_ended),
         ]
+        self.moves = DirectoryMoves(self.world, nodes, self._replicas) if more else None
 
     # ---------------------------------------------------------------- the phases
 
@@ -159,15 +167,26 @@ class OneNode:
         )
         if self.transactions is not None:
             self.transactions.add_faults(faults)
+        if self.moves is not None:
+            self.moves.add_faults(faults)
         for client in self._clients():
             client.start()
         faults.start()
         self.world.run_for(self.dice.randint(*FAULTS_US) * self.scale)
         faults.heal()
+        if self.moves is not None:
+            self.moves.stop()
         self._drain()
         self._settle(self.node)
+        self._settle_moves()
         self._restart()
+        self._settle_moves()
         return self.world.timeline.digest
+
+    def _settle_moves(self) -> None:
+        if self.moves is not None:
+            self.moves.settle()
+            self._settle(self.node)
 
     def _restart(self) -> None:
         self.node.stop()
@@ -232,10 +251,27 @@ class OneNode:
 
         if self.transactions is not None:
             self.transactions.add_clients(self.scale)
+        if self.moves is not None:
+            self.moves.add_clients()
 
     def _clients(self) -> Sequence[Client]:
         others = [] if self.transactions is None else self.transactions.clients()
-        return [*self.producers, *self.readers, *self.members, self.administrator, *others]
+        movers = [] if self.moves is None else self.moves.clients
+        return [
+            *self.producers,
+            *self.readers,
+            *self.members,
+            self.administrator,
+            *others,
+            *movers,
+        ]
+
+    def _replicas(self) -> dict[TopicPartition, bytes]:
+        """Return all partitions, with the ids of their topics."""
+        server = self.node.server
+        if server is None or not hasattr(server, "replica_manager"):
+            return {}
+        return {each.topic_partition: each.topic_id for each in server.replica_manager.partitions()}
 
     def _drain(self) -> None:
         """Let producers finish by themselves and readers reach the end, then stop all others."""
@@ -263,7 +299,9 @@ class OneNode:
         for reader in self.readers:
             for position in reader.positions:
                 partition = server.replica_manager.find(position.topic.name, position.index)
-                if partition is None or position.offset < readable_end(partition.log):
+                if partition is None or not partition.hosted:
+                    return False
+                if position.offset < readable_end(partition.log):
                     return False
         return True
 
@@ -284,6 +322,8 @@ class OneNode:
         self.group.process_ended()
         if self.transactions is not None:
             self.transactions.process_ended(node, is_power=is_power)
+        if self.moves is not None:
+            self.moves.rules.process_ended(node, is_power=is_power)
         if is_power:
             self.catalog.power_failures += 1
             self.group.power_lost()
@@ -311,7 +351,7 @@ class OneNode:
         server = node.server
         assert server is not None
         for topic, index, log in self._logs(server):
-            if topic.state is TopicState.THERE:
+            if topic.state is TopicState.THERE and not log.is_offline:
                 topic.ledgers[index].settle(
                     records_of(log), log.log_start_offset, log.log_end_offset
                 )

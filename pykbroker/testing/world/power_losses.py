@@ -78,6 +78,9 @@ class PowerLosses:
         flushed = self._flushed[node.node_id]
         for log in server.log_manager.logs():
             flushed[log.topic_partition] = log.recovery_point
+        if hasattr(server, "replica_manager"):  # also those whose directory has failed since
+            for partition in server.replica_manager.partitions():
+                flushed[partition.topic_partition] = partition.log.recovery_point
 
     def _note_newest(self) -> None:
         for node in self._nodes:

@@ -87,6 +87,7 @@ class ReplicationRules:
         self._nodes = list(nodes)
         self._views: dict[tuple[int, int, PartitionKey], View] = {}
         self._logs: dict[tuple[int, int, PartitionKey], PartitionLog] = {}
+        self._replicas: dict[tuple[int, int, PartitionKey], Partition] = {}
         self._compared: dict[tuple[int, int, PartitionKey], int] = {}
         self._accepted: dict[tuple[int, int, PartitionKey], int] = {}
         """The end of what came while enough were in sync."""
@@ -158,12 +159,15 @@ class ReplicationRules:
                     log.next_offset,
                     _has_enough(partition),
                 )
-                if self._logs.get(place) is not log:  # a replica that was moved away and back
-                    self._logs[place] = log
+                if self._replicas.get(place) is not partition:  # it was moved away and back
+                    self._replicas[place] = partition
                     self._views.pop(place, None)
+                is_moved = self._logs.get(place) is not log
+                if is_moved:
+                    self._logs[place] = log  # also to another directory of its node
                     self._compared.pop(place, None)
                 before = self._views.get(place)
-                if view != before:
+                if view != before or is_moved:
                     self._views[place] = view
                     with node.machine.files.peeked():
                         self._check_replica(node, partition, view, before)

@@ -7,7 +7,8 @@
     4  clients show that everything works, producers end, readers reach the end
     5  all replicas are equal and have all that was promised; all nodes fail, and this still holds
 
-In: a seed, a shape. Out: as for one node.
+The nodes of one life in two have several log directories (`directory_moves.py`). In: a seed, a
+shape. Out: as for one node.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from pykbroker.kraft.image import MetadataImage
 from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC, TRANSACTION_STATE_TOPIC
 from pykbroker.log.partition.partition_log import PartitionLog
 from pykbroker.protocol.primitives import uuid_to_str
@@ -27,12 +29,14 @@ from pykbroker.testing.world.clients.reader import Position, ReaderClient
 from pykbroker.testing.world.clients.reassigner import Reassigner
 from pykbroker.testing.world.cluster_faults import ClusterFaults
 from pykbroker.testing.world.cluster_topics import CLUSTER_PROPERTIES, TWO_IN_SYNC, ClusterSetUp
+from pykbroker.testing.world.directory_moves import DirectoryMoves, directories_of
 from pykbroker.testing.world.election_rules import ElectionRules
 from pykbroker.testing.world.group_ledger import GroupLedger
 from pykbroker.testing.world.invariants import (
     CoordinatorTerms,
     ImageEveryWhere,
     MetadataOffsets,
+    NoBugs,
 )
 from pykbroker.testing.world.ledger import batches_of, readable_end, records_of
 from pykbroker.testing.world.node import Node, NodeState
@@ -48,7 +52,6 @@ from pykbroker.types import TopicPartition
 
 if TYPE_CHECKING:
     from pykbroker.broker.server import BrokerServer
-    from pykbroker.kraft.image import MetadataImage
     from pykbroker.kraft.metadata_log import LogBatch
     from pykbroker.replication.partition import Partition
 
@@ -71,9 +74,11 @@ class SeveralBrokers:
         self.catalog = Catalog()
         self.group = GroupLedger("group", may_move=True)
         cluster_id = uuid_to_str(SeededSource(self.world.dice("cluster")).new_uuid())
+        more = directories_of(seed)
+        properties_of = self.shape.properties({**CLUSTER_PROPERTIES, **more})
         self.nodes = [
             Node(self.world, node_id, properties, cluster_id)
-            for node_id, properties in self.shape.properties(CLUSTER_PROPERTIES).items()
+            for node_id, properties in properties_of.items()
         ]
         for node in self.nodes:
             node.on_ended = self._ended
@@ -87,10 +92,12 @@ class SeveralBrokers:
         self.world.invariants += [
             self.quorum,
             MetadataOffsets(self.nodes),
+            NoBugs(self.nodes),
             ImageEveryWhere(self.brokers),
             CoordinatorTerms(self.brokers, self.group.process_ended),
             self.rules,
         ]
+        self.moves = DirectoryMoves(self.world, self.brokers, self._replicas) if more else None
         self.bootstrap = [node.peer for node in self.brokers]
         self.producers: list[ProducerClient] = []
         self.readers: list[ReaderClient] = []
@@ -110,6 +117,8 @@ class SeveralBrokers:
         faults = self.faults = ClusterFaults(self.world, self.nodes, names)
         if self.transactions is not None:
             self.transactions.add_faults(faults)
+        if self.moves is not None:
+            self.moves.add_faults(faults)
         for client in self._clients():
             client.start()
         faults.start()
@@ -117,6 +126,8 @@ class SeveralBrokers:
         faults.mend()
         for reassigner in self.reassigners:
             reassigner.stop()
+        if self.moves is not None:
+            self.moves.stop()
         self._wait(
             self._is_in_sync, "replicas do not join the ISR although no faults are active", DRAIN_US
         )
@@ -124,8 +135,10 @@ class SeveralBrokers:
         self.world.calm_since_us = self.world.now_us
         self.world.timeline.note("world", "is calm")
         self._drain()
+        self._settle_moves()
         self._check_logs()
         self._fail_once_more()
+        self._settle_moves()
         self._check_logs()
         return self.world.timeline.digest
 
@@ -134,6 +147,10 @@ class SeveralBrokers:
     ) -> None:
         if not self.world.run_until(condition, self.world.now_us + limit_us):
             raise Violation(otherwise)
+
+    def _settle_moves(self) -> None:
+        if self.moves is not None:
+            self.moves.settle()
 
     def _begin(self) -> None:
         for node in self.nodes:
@@ -203,6 +220,16 @@ class SeveralBrokers:
             )
         if self.transactions is not None:
             self.transactions.add_clients(self.scale)
+        if self.moves is not None:
+            self.moves.add_clients()
+
+    def _replicas(self) -> dict[TopicPartition, bytes]:
+        """Return all partitions, with the ids of their topics."""
+        return {
+            TopicPartition(topic.name, index): topic_id
+            for topic_id, topic in self.newest_image().topics_by_id.items()
+            for index in topic.partitions
+        }
 
     def _partitions_of(self, *names: str) -> Iterator[TopicPartition]:
         image = self.newest_image()
@@ -213,6 +240,7 @@ class SeveralBrokers:
 
     def _clients(self) -> Sequence[Client]:
         others = [] if self.transactions is None else self.transactions.clients()
+        movers = [] if self.moves is None else self.moves.clients
         return [
             *self.producers,
             *self.readers,
@@ -220,6 +248,7 @@ class SeveralBrokers:
             *self.operators,
             *self.reassigners,
             *others,
+            *movers,
         ]
 
     def _drain(self) -> None:
@@ -264,14 +293,16 @@ class SeveralBrokers:
         """Return the committed metadata of the first node."""
         self.elections.take(batch)
         self.rules.image = self.newest_image()
+        if self.moves is not None:
+            self.moves.rules.committed(self.rules.image)
         for key, offset in self.power.losses().items():
             self._excuse(key, offset)
 
     def newest_image(self) -> MetadataImage:
-        """Return the metadata of the node that has read most of it."""
+        """Return the metadata of the node that has read most of it, of those that run."""
         drivers = [getattr(node.server, "kraft", None) for node in self.nodes]
         images: list[MetadataImage] = [each.image for each in drivers if each is not None]
-        return max(images, key=lambda image: image.offset)
+        return max(images, key=lambda image: image.offset, default=MetadataImage())
 
     # ---------------------------------------------------------------- ends of processes
 
@@ -285,6 +316,8 @@ class SeveralBrokers:
         losses = self.power.process_ended(node, is_power=is_power)
         if self.transactions is not None:
             self.transactions.process_ended(node, is_power=is_power)
+        if self.moves is not None and node in self.brokers:
+            self.moves.rules.process_ended(node, is_power=is_power)
         for key, offset in losses.items():
             self._excuse(key, offset)
         if self.faults is not None:

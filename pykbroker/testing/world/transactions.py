@@ -142,7 +142,8 @@ class Transactions:
         if server is not None and hasattr(server, "replica_manager"):
             files = node.machine.files
             files.crash_at = files.fail = None
-            losses = losses_of(server, TOPIC)
+            with files.peeked():
+                losses = losses_of(server, TOPIC)
             before = self._losses.get(node.node_id)
             if before is not None:
                 losses = losses.and_also(before)

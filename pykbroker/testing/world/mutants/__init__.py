@@ -9,6 +9,7 @@
     raft_mutants.py      elections, what is committed, the controller's failover
     replication_mutants.py  in-sync replicas, high watermarks, truncation, elections, markers
     election_mutants.py  eligible replicas, who is known to have crashed
+    move_mutants.py      moves between log directories
     hunt.py              finds a seed that shows a mutant
 
 `python -m pykbroker.testing.world --mutants` lives with each of them in turn.

@@ -9,6 +9,7 @@ from pykbroker.testing.world.mutants.election_mutants import ELECTION_MUTANTS
 from pykbroker.testing.world.mutants.group_mutants import GROUP_MUTANTS
 from pykbroker.testing.world.mutants.log_mutants import LOG_MUTANTS
 from pykbroker.testing.world.mutants.metadata_mutants import METADATA_MUTANTS
+from pykbroker.testing.world.mutants.move_mutants import MOVE_MUTANTS
 from pykbroker.testing.world.mutants.mutant import Mutant, applied
 from pykbroker.testing.world.mutants.raft_mutants import RAFT_MUTANTS
 from pykbroker.testing.world.mutants.replication_mutants import REPLICATION_MUTANTS
@@ -24,6 +25,7 @@ MUTANTS: tuple[Mutant, ...] = (
     *RAFT_MUTANTS,
     *REPLICATION_MUTANTS,
     *ELECTION_MUTANTS,
+    *MOVE_MUTANTS,
 )
 
 

@@ -1,0 +1,94 @@
+"""Where operators want replicas to be: the log directories that they were promised.
+
+    requested, no answer     the replica may be there at any time from now on
+    granted                  it is there when the move has ended, unless another request came later
+    refused                  it may be anywhere: the request may have ended an earlier move
+
+A request for the directory that the replica is in ends a move. A directory that fails delays a
+move: it is resumed when all of them work again. A power failure excuses a move that has not ended,
+because the name of the copy may not be synced. A replica that leaves its node takes its moves with
+it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from pykbroker.testing.world.world import Violation
+
+if TYPE_CHECKING:
+    from pykbroker.kraft.image import MetadataImage
+
+
+class Replica(NamedTuple):
+    """A replica of a partition on a node."""
+
+    node_id: int
+    topic_id: bytes
+    partition: int
+
+
+@dataclass(slots=True)
+class Wish:
+    """The directories that a replica may be in when all moves have ended; None: in any."""
+
+    may_be: set[str] | None = None
+    unanswered: list[str] = field(default_factory=list)
+
+
+class DirectoryLedger:
+    """The log directories that operators were promised."""
+
+    def __init__(self) -> None:
+        self._wishes: dict[Replica, Wish] = {}
+        self.granted = 0
+
+    def sent(self, replica: Replica, path: str) -> None:
+        """Record that a move is about to be requested."""
+        wish = self._wishes.setdefault(replica, Wish())
+        wish.unanswered.append(path)
+        if wish.may_be is not None:
+            wish.may_be.add(path)
+
+    def grant(self, replica: Replica, path: str, *, is_certain: bool) -> None:
+        """Record a success. Not `is_certain`: a copy of an earlier move may be in a directory that
+        is offline, and that move is resumed later.
+        """
+        wish = self._wishes[replica]
+        wish.unanswered.remove(path)
+        wish.may_be = {path, *wish.unanswered} if is_certain else None
+        self.granted += 1
+
+    def refuse(self, replica: Replica, path: str) -> None:
+        """Record an error."""
+        wish = self._wishes[replica]
+        wish.unanswered.remove(path)
+        wish.may_be = None
+
+    def ended(self, replica: Replica) -> None:
+        """Record that an operator may have ended the latest move."""
+        if replica in self._wishes:
+            self._wishes[replica].may_be = None
+
+    def power_lost(self, node_id: int, paths: Mapping[tuple[bytes, int], str]) -> None:
+        """Record where the replicas of a node, by topic id and partition, were at that time."""
+        for replica, wish in self._wishes.items():
+            if replica.node_id == node_id and wish.may_be is not None:
+                path = paths.get((replica.topic_id, replica.partition))
+                wish.may_be = None if path is None else {*wish.may_be, path}
+
+    def take(self, image: MetadataImage) -> None:
+        """Record which replicas are not on these nodes, now that this image is committed."""
+        for replica, wish in self._wishes.items():
+            topic = image.topics_by_id.get(replica.topic_id)
+            found = None if topic is None else topic.partitions.get(replica.partition)
+            if found is None or replica.node_id not in found.replicas:
+                wish.may_be = None
+
+    def check(self, name: str, replica: Replica, path: str) -> None:
+        """Check where a replica is when all moves have ended."""
+        wish = self._wishes.get(replica)
+        if wish is not None and wish.may_be is not None and path not in wish.may_be:
+            raise Violation(f"{name}: is in {path}, and an operator was promised {wish.may_be}")

@@ -1,0 +1,100 @@
+"""A copy that takes the place of a log has all that is in it; a refused start is repaired."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from pykbroker.config import TopicConfig
+from pykbroker.log.partition.partition_log import PartitionLog
+from pykbroker.testing.world.directory_ledger import DirectoryLedger, Replica
+from pykbroker.testing.world.directory_rules import DirectoryRules, check_same
+from pykbroker.testing.world.memory_files import MemoryFiles
+from pykbroker.testing.world.node import Node
+from pykbroker.testing.world.world import Violation, World
+from tests.log.directories.test_log_manager import ORDERS, TOPIC_ID, loaded
+from tests.log.log_makers import NOW_MS, append, batch_of
+
+
+def log_and_copy(values: int = 4) -> tuple[PartitionLog, PartitionLog]:
+    manager = loaded(MemoryFiles(), "/a", "/b")
+    log = manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default(), "/a")
+    for number in range(values):
+        append(log, b"%d" % number, epoch=number // 2)
+    copy = manager.create_future(ORDERS[0], "/b")
+    outcome = log.read(0, 1 << 20, log.log_end_offset)
+    assert outcome.slice is not None
+    copy.append_as_follower(outcome.slice.read(), NOW_MS)
+    copy.write_pending()
+    return log, copy
+
+
+def test_a_copy_that_is_equal() -> None:
+    log, copy = log_and_copy()
+    check_same("orders-0", log, copy)
+    log.flush()
+    copy.flush()
+    check_same("orders-0", log, copy)
+
+
+def cut(log: PartitionLog, copy: PartitionLog) -> None:
+    copy.truncate_to(3)
+
+
+def replace(log: PartitionLog, copy: PartitionLog) -> None:
+    copy.truncate_to(3)
+    append(copy, b"another", epoch=1)
+
+
+def forget_epochs(log: PartitionLog, copy: PartitionLog) -> None:
+    copy.leader_epochs.truncate_from_end(2)
+
+
+def flush_only_the_log(log: PartitionLog, copy: PartitionLog) -> None:
+    log.flush()
+
+
+def forget_producer(log: PartitionLog, copy: PartitionLog) -> None:
+    for each in (log, copy):
+        each.append_as_leader(batch_of(b"5", producer=(7, 0, 0)), 1, NOW_MS)
+        each.write_pending()
+    copy.producers.remove_expired(1 << 60)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (cut, "has taken the place of"),
+        (replace, "has other batches from 3 on"),
+        (forget_epochs, "leader epoch 0 ends elsewhere"),
+        (flush_only_the_log, "was flushed up to 4, its copy up to 0"),
+        (forget_producer, "had producers"),
+    ],
+)
+def test_a_copy_that_is_not(
+    spoil: Callable[[PartitionLog, PartitionLog], None], message: str
+) -> None:
+    log, copy = log_and_copy()
+    spoil(log, copy)
+    with pytest.raises(Violation, match=message):
+        check_same("orders-0", log, copy)
+
+
+def test_an_operator_deletes_only_the_copy_of_a_move_that_was_interrupted() -> None:
+    node = Node(World(1), 1, {"log.dirs": "/a,/b"})
+    rules = DirectoryRules([node], DirectoryLedger())
+    _, copy = log_and_copy()
+    refused = ValueError(
+        "Duplicate log directories for orders-0 are found in both /a/orders-0 and "
+        "/b/orders-0: delete the one that failed recently."
+    )
+    node.machine.files.mkdir("/a/orders-0")
+    node.machine.files.mkdir("/b/orders-0")
+    assert not node.can_repair(node, refused)
+    rules._half_moved[1, "orders-0"] = (copy.log_directory, TOPIC_ID)
+    assert not node.can_repair(node, ValueError("the disk is full"))
+    assert node.can_repair(node, refused)
+    assert node.machine.files.listdir("/b") == []
+    assert node.machine.files.listdir("/a") == ["orders-0"]
+    rules.ledger.check("orders-0", Replica(1, TOPIC_ID, 0), "/a")
