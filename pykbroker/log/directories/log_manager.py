@@ -320,9 +320,9 @@ class LogManager:
             if directory.path == log.log_directory:
                 directory.checkpoints.forget(log.topic_partition)
 
-    def _set_aside(self, log: PartitionLog, kind: str) -> None:
+    def _set_aside(self, log: PartitionLog, kind: str, *, sync: bool = False) -> None:
         name = aside_name(log.topic_partition, self.files.unique_id(), kind)
-        log.move_to(f"{log.log_directory}/{name}", sync=False)
+        log.move_to(f"{log.log_directory}/{name}", sync=sync)
 
     def _delete_later(self, log: PartitionLog) -> None:
         delay_ms = self.config.log_segment_delete_delay_ms
@@ -388,9 +388,10 @@ class LogManager:
             after.checkpoints.put(LOG_START_OFFSET_CHECKPOINT, partition, start)
 
     def drop_future(self, topic_partition: TopicPartition) -> None:
+        """Delete the copy; durably, because the next start refuses two copies of a log."""
         log = self._future.pop(topic_partition, None)
         if log is not None:
-            self._set_aside(log, DELETE)
+            self._set_aside(log, DELETE, sync=True)
             self._delete_later(log)
 
     def _on_truncated(self, log: PartitionLog) -> None:

@@ -16,7 +16,7 @@ from pykbroker.log.directories.log_directory import DirectoryRefused
 from pykbroker.log.directories.log_manager import LogManager
 from pykbroker.testing.world.memory_files import MemoryFiles
 from pykbroker.types import TopicPartition
-from tests.log.log_makers import NOW_MS, append
+from tests.log.log_makers import NOW_MS, NothingUnsynced, append
 
 ORDERS = [TopicPartition("orders", number) for number in range(4)]
 TOPIC_ID = b"0123456789abcdef"
@@ -333,6 +333,25 @@ def test_a_future_copy_survives_a_restart_and_can_be_dropped(files: MemoryFiles)
     again.drop_future(ORDERS[0])
     assert again.future(ORDERS[0]) is None
     assert again.get(ORDERS[0]) is not None
+
+
+def test_a_copy_that_was_dropped_does_not_come_back(files: MemoryFiles) -> None:
+    """Not even after a power failure: beside the next one it would be a duplicate."""
+    for path in ("/a", "/b", "/c"):
+        files.mkdir(path)
+    manager = loaded(files, "/a", "/b", "/c")
+    append(manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default(), "/a"), b"x")
+    for path in ("/b", "/c"):
+        manager.drop_future(ORDERS[0])
+        append(manager.create_future(ORDERS[0], path), b"x")
+        files.sync_dir("/")
+        files.sync_dir(path)
+    files.crash(NothingUnsynced())
+    names = [name for path in ("/b", "/c") for name in files.listdir(path)]
+    assert [name.rpartition("-")[2] for name in names if name.startswith("orders")] == [
+        "delete",
+        "future",
+    ]
 
 
 def test_a_copy_whose_topic_id_was_never_synced_is_deleted(files: MemoryFiles) -> None:
