@@ -128,8 +128,12 @@ class Transactions:
     # ---------------------------------------------------------------- ends of processes
 
     def node_is_up(self, node: Node) -> None:
-        """Record that its logs are loaded: what may be lost is read from them from now on."""
-        self._losses.pop(node.node_id, None)
+        """Record that its logs are loaded: what may be lost is read from them from now on, but not
+        of logs in a directory that is offline.
+        """
+        directories = () if node.server is None else node.server.log_manager.directories
+        if all(directory.is_online for directory in directories):
+            self._losses.pop(node.node_id, None)
         if node.machine.clock.offset_us:  # perhaps set while the node was down
             self.ledger.clock_jumped()
 
