@@ -315,10 +315,8 @@ class CleanerDriver:
             directory = self._manager.directory(log.log_directory)
             async with self._checkpointing:
                 offsets = self.state.checkpoint_of(self._manager.logs_in(directory))
-                write = directory.checkpoints.begin(CLEANER_OFFSET_CHECKPOINT, offsets)
-                try:
-                    await worker.in_thread(write.run)
-                finally:
-                    directory.checkpoints.end(write)
+                await directory.checkpoints.write_in(
+                    worker.in_thread, CLEANER_OFFSET_CHECKPOINT, offsets
+                )
         except LogDirFailure as failure:
             self._on_failure(failure)

@@ -258,13 +258,9 @@ class HousekeepingDriver:
         self, directory: LogDirectory, name: str, offsets: Mapping[TopicPartition, int]
     ) -> None:
         """Write a file of one directory; if that fails, those of the others are still written."""
-        checkpoints = directory.checkpoints
-        write = checkpoints.begin(name, offsets)
         try:
-            await self._threads.run(write.run)
-            checkpoints.end(write)
+            await directory.checkpoints.write_in(self._threads.run, name, offsets)
         except LogDirFailure as failure:
-            checkpoints.end(write)
             self._on_failure(failure)
 
 

@@ -21,7 +21,7 @@ Source  Kafka's LogManager.java (asyncDelete), LogCleanerManager.java (updateChe
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from pykbroker.environment.files import Files, LogDirFailure
@@ -37,6 +37,7 @@ from pykbroker.log.directories.checkpoints import (
 from pykbroker.types import TopicPartition
 
 if TYPE_CHECKING:
+    from pykbroker.deferred import Deferred
     from pykbroker.log.partition.partition_log import PartitionLog
 
 _log = logging.getLogger(__name__)
@@ -183,6 +184,23 @@ class OffsetCheckpoints:
         del self._under_way[write.name]
         if write.written is not None and write.written != write.offsets:
             self.write(write.name, write.offsets)
+
+    async def write_in(
+        self,
+        run: Callable[[Callable[[], object]], Deferred],
+        name: str,
+        offsets: Mapping[TopicPartition, int],
+    ) -> None:
+        """Replace a file in the thread in which `run` runs a function; at most one at a time for
+        each file. If the caller is closed meanwhile, its process ends, and nothing is repeated.
+        """
+        write = self.begin(name, offsets)
+        try:
+            await run(write.run)
+        except LogDirFailure:
+            self.end(write)
+            raise
+        self.end(write)
 
     def keep(self, topic_partition: TopicPartition) -> None:
         """Keep the entries of a log that exists but was not opened.
