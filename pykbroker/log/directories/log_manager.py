@@ -310,7 +310,7 @@ class LogManager:
         log = self._current.pop(topic_partition, None)
         if log is not None:
             self._forget(log)
-            self._set_aside(log, STRAY)
+            self._set_aside(log, STRAY, sync=True)  # a log of its name may be created elsewhere
             log.release()
             _log.warning("Log of %s is stray and was moved to %s", topic_partition, log.directory)
 

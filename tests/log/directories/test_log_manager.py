@@ -354,6 +354,18 @@ def test_a_copy_that_was_dropped_does_not_come_back(files: MemoryFiles) -> None:
     ]
 
 
+def test_a_stray_log_does_not_come_back(files: MemoryFiles) -> None:
+    """Not even after a power failure: a log of its name may be elsewhere by then."""
+    manager = loaded(files, "/a", "/b")
+    append(manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default(), "/a"), b"x")
+    for path in ("/", "/a"):
+        files.sync_dir(path)
+    manager.make_stray(ORDERS[0])
+    files.crash(NothingUnsynced())
+    (name,) = (name for name in files.listdir("/a") if name.startswith("orders"))
+    assert name.endswith("-stray")
+
+
 def test_a_copy_whose_topic_id_was_never_synced_is_deleted(files: MemoryFiles) -> None:
     """It would become the log, whose topic nobody knows at the next start."""
     manager = loaded(files, "/a", "/b")
