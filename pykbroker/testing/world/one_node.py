@@ -352,9 +352,9 @@ class OneNode:
         assert server is not None
         for topic, index, log in self._logs(server):
             if topic.state is TopicState.THERE and not log.is_offline:
-                topic.ledgers[index].settle(
-                    records_of(log), log.log_start_offset, log.log_end_offset
-                )
+                with node.machine.files.peeked():
+                    records = records_of(log)
+                topic.ledgers[index].settle(records, log.log_start_offset, log.log_end_offset)
         node.note("has all that was promised")
 
 
