@@ -3,7 +3,8 @@
     image: this node among the replicas    not hosted -> log opened or created, partition created
                                            hosted     -> new role, ISR, epochs
     image: no longer among them, deleted   hosted     -> log deleted
-    disk: a log that is in no image        at the first image -> set aside as `-stray`
+    disk: a log, or a copy of one, that    at the first image -> set aside as `-stray`
+          is in no image
 
 State: the partitions by topic name and number, the last image.
 In:  `apply`, `on_broker_config`. Out: the partitions that changed, with their effects.
@@ -208,7 +209,7 @@ class Hosting:
         if log is None:
             return None
         if log.topic_id != topic_id:
-            self._log_manager.make_stray(topic_partition)
+            self._log_manager.make_stray(log)
             return None
         log.update_config(config)
         return log
@@ -263,30 +264,33 @@ class Hosting:
         self.offline -= {(topic.name, number) for number in topic.partitions}
 
     def _drop(self, partition: Partition, code: int, touched: Touched) -> None:
-        was_online = partition.hosted
         partition.retire(code)
         by_number = self.by_name[partition.topic]
         del by_number[partition.index]
         if not by_number:
             del self.by_name[partition.topic]
-        if was_online:
-            try:
-                self._log_manager.delete(partition.topic_partition)
-            except LogDirFailure as failure:
-                self._on_failure(failure)
+        try:
+            self._log_manager.delete(partition.topic_partition)  # and its copy in another directory
+        except LogDirFailure as failure:
+            self._on_failure(failure)
         touched.append((partition, None))
 
     def _set_strays_aside(self, image: MetadataImage) -> None:
-        """Set aside logs of the last run that no longer belong to this node (KAFKA-15605)."""
-        for log in list(self._log_manager.logs()):
-            topic_partition = log.topic_partition
-            topic = image.topics_by_id.get(log.topic_id or b"")
-            registration = (
-                None if topic is None else topic.partitions.get(topic_partition.partition)
-            )
-            if registration is None or self._node_id not in registration.replicas:
-                _log.warning("%s does not belong to this node: set aside", topic_partition)
-                try:
-                    self._log_manager.make_stray(topic_partition)
-                except LogDirFailure as failure:
-                    self._on_failure(failure)
+        """Set aside logs of the last run that no longer belong to this node (KAFKA-15605).
+
+        The copy of a log that was being moved is judged like a log: the log may be lost.
+        """
+        for directory in self._log_manager.directories:
+            for log in self._log_manager.logs_in(directory, with_future=True):
+                if not self._belongs_here(log, image):
+                    _log.warning("%s does not belong to this node: set aside", log.topic_partition)
+                    try:
+                        self._log_manager.make_stray(log)
+                    except LogDirFailure as failure:
+                        self._on_failure(failure)
+
+    def _belongs_here(self, log: PartitionLog, image: MetadataImage) -> bool:
+        number = log.topic_partition.partition
+        topic = image.topics_by_id.get(log.topic_id or b"")
+        registration = None if topic is None else topic.partitions.get(number)
+        return registration is not None and self._node_id in registration.replicas

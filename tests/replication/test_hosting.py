@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+from pykbroker.environment.files import LogDirFailure
 from pykbroker.errors import ErrorCode
 from pykbroker.kraft.partition_image import LOST_DIRECTORY, UNASSIGNED_DIRECTORY
 from pykbroker.kraft.publisher import delta_of_all
 from pykbroker.log.directories.checkpoints import MetaProperties
+from pykbroker.log.partition.partition_log import PartitionLog
 from pykbroker.protocol.messages.partition_change_record import PartitionChangeRecord
 from pykbroker.protocol.messages.topic_record import TopicRecord
 from pykbroker.types import TopicPartition
@@ -74,6 +76,44 @@ def test_a_log_of_an_older_topic_of_that_name_is_set_aside_at_the_start() -> Non
     assert partition is not None
     assert (partition.topic_id, partition.log.log_end_offset) == (new.id, 0)
     assert directories(node) == {"t-0", "t-0-stray"}
+
+
+def moving(node: Node) -> tuple[PartitionLog, PartitionLog]:
+    """A log of two directories that is being moved to the other one, and its copy."""
+    log = node.create_topic().log
+    target = "/two" if log.log_directory == "/one" else "/one"
+    return log, node.log_manager.create_future(log.topic_partition, target)
+
+
+@pytest.mark.parametrize("is_log_lost", [False, True])
+def test_a_copy_that_does_not_belong_to_this_node_is_set_aside_at_the_start(
+    is_log_lost: bool,
+) -> None:
+    """Nobody would end its move, with or without the log."""
+    node = Node({"log.dirs": "/one,/two"})
+    log, copy = moving(node)
+    node.log_manager.shutdown(node.now_ms)
+    if is_log_lost:  # it is set aside for its own sake: it does not know its topic
+        node.files.write_file(f"{log.directory}/partition.metadata", b"")
+    node.image.topics_by_name, node.image.topics_by_id = {}, {}
+    node.open()
+    node.manager.apply(delta_of_all(node.image), node.image, node.now_ms)
+    assert node.log_manager.future_partitions() == []
+    assert list(node.log_manager.logs()) == []
+    for path in (log.log_directory, copy.log_directory):
+        (name,) = (each for each in node.files.listdir(path) if each.startswith("t-0"))
+        assert name.endswith("-stray")
+
+
+def test_the_copy_of_a_log_whose_directory_failed_is_deleted_with_its_topic() -> None:
+    node = Node({"log.dirs": "/one,/two"})
+    log, copy = moving(node)
+    failure = LogDirFailure(log.log_directory, "reading", OSError(5, "broken"))
+    node.manager.on_directory_failure(failure)
+    node.delete_topic()
+    assert node.log_manager.future_partitions() == []
+    (name,) = (each for each in node.files.listdir(copy.log_directory) if each.startswith("t-0"))
+    assert name.endswith("-delete")
 
 
 def test_a_deleted_topics_log_is_renamed_at_once() -> None:

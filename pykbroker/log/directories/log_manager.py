@@ -305,14 +305,16 @@ class LogManager:
             self._set_aside(log, DELETE)
             self._delete_later(log)
 
-    def make_stray(self, topic_partition: TopicPartition) -> None:
-        """Set a log aside for an operator to inspect."""
-        log = self._current.pop(topic_partition, None)
-        if log is not None:
-            self._forget(log)
-            self._set_aside(log, STRAY, sync=True)  # a log of its name may be created elsewhere
-            log.release()
-            _log.warning("Log of %s is stray and was moved to %s", topic_partition, log.directory)
+    def make_stray(self, log: PartitionLog) -> None:
+        """Set a log, or the copy of one, aside for an operator to inspect."""
+        for logs in (self._current, self._future):
+            if logs.get(log.topic_partition) is log:
+                del logs[log.topic_partition]
+                self._forget(log)
+                self._set_aside(log, STRAY, sync=True)  # a log of its name may be created elsewhere
+                log.release()
+                partition = log.topic_partition
+                _log.warning("Log of %s is stray and was moved to %s", partition, log.directory)
 
     def _forget(self, log: PartitionLog) -> None:
         """Drop its checkpoint entries: they must not apply to the next log of its name."""

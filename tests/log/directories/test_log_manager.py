@@ -142,9 +142,10 @@ def test_deleting(files: MemoryFiles) -> None:
 
 def test_strays_are_set_aside_and_stay(files: MemoryFiles) -> None:
     manager = loaded(files)
-    append(manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default()), b"a")
-    manager.make_stray(ORDERS[0])
-    manager.make_stray(ORDERS[1])
+    log = manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default())
+    append(log, b"a")
+    manager.make_stray(log)
+    manager.make_stray(log)  # it is aside already
     (name,) = [n for n in files.listdir("/a") if n.endswith("-stray")]
     manager.shutdown(NOW_MS)
     again = loaded(files)
@@ -357,10 +358,11 @@ def test_a_copy_that_was_dropped_does_not_come_back(files: MemoryFiles) -> None:
 def test_a_stray_log_does_not_come_back(files: MemoryFiles) -> None:
     """Not even after a power failure: a log of its name may be elsewhere by then."""
     manager = loaded(files, "/a", "/b")
-    append(manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default(), "/a"), b"x")
+    log = manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default(), "/a")
+    append(log, b"x")
     for path in ("/", "/a"):
         files.sync_dir(path)
-    manager.make_stray(ORDERS[0])
+    manager.make_stray(log)
     files.crash(NothingUnsynced())
     (name,) = (name for name in files.listdir("/a") if name.startswith("orders"))
     assert name.endswith("-stray")
