@@ -122,14 +122,14 @@ TRANSACTION_MUTANTS = (
         "a marker that was not written is resent",
         (Patch("coordinator.transaction.marker_driver:MarkerDriver._try_again", doing_nothing),),
         life=CLUSTER,
-        seed=59,
+        seed=88,
     ),
     Mutant(
         "markers-before-commit",
         "a marker counts as written when it is committed",
         (Patch("broker.transactions.transaction_markers:PendingMarkers.start", instead(_at_once)),),
         life=CLUSTER,
-        seed=631,
+        seed=350,
     ),
     Mutant(
         "open-transactions-shown",
