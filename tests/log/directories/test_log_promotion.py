@@ -12,7 +12,7 @@ from pykbroker.log.directories.log_promotion import put_in_place
 from pykbroker.log.partition.partition_log import PartitionLog
 from pykbroker.testing.world.memory_files import MemoryFiles
 from tests.log.directories.test_log_manager import ORDERS, TOPIC_ID, loaded
-from tests.log.log_makers import append, values_of
+from tests.log.log_makers import NothingUnsynced, append, values_of
 
 ASIDE = f"orders-0.{'0' * 32}-delete"
 
@@ -74,3 +74,25 @@ def test_a_log_that_cannot_be_set_aside() -> None:
     assert caught.value.directory == "/a"
     assert copy.directory.endswith("-future")
     assert not copy.is_offline
+
+
+def test_a_log_that_was_set_aside_does_not_come_back() -> None:
+    """The process ended before that was synced; the next one gives the copy the name of the log,
+    and then the power fails.
+    """
+    files = MemoryFiles()
+    log, copy = log_and_copy(files)
+    for path in ("/", "/a", "/b"):
+        files.sync_dir(path)
+    files.fail = lambda name, path: (
+        OSError(errno.EIO, "broken") if (name, path) == ("sync", "/a") else None
+    )
+    with pytest.raises(LogDirFailure):
+        put_in_place(log, ASIDE, copy)
+    files.kill()
+    loaded(files, "/a", "/b")
+    files.crash(NothingUnsynced())
+    found = loaded(files, "/a", "/b").get(ORDERS[0])
+    assert found is not None
+    assert found.directory == "/b/orders-0"
+    assert values_of(found) == [b"a", b"b"]
