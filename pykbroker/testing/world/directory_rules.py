@@ -91,9 +91,11 @@ class DirectoryRules:
 
     def process_ended(self, node: Node, *, is_power: bool) -> None:
         """Record where replicas were, before the process is gone."""
+        manager = getattr(node.server, "replica_manager", None)
+        if node.server is not None and manager is not None:
+            self._forget_whole(node, node.server)
         for key, (_, copy) in self._copies.pop(node.node_id, {}).items():
             self._half_moved[node.node_id, str(key)] = _place_of(copy)
-        manager = getattr(node.server, "replica_manager", None)
         if is_power:
             paths = {
                 (partition.topic_id, partition.index): partition.log.log_directory
@@ -101,6 +103,18 @@ class DirectoryRules:
                 if partition.log.recovery_point  # else it may be created anew, anywhere
             }
             self.ledger.power_lost(node.node_id, paths)
+
+    def _forget_whole(self, node: Node, server: BrokerServer) -> None:
+        """Forget the copies that have become the logs: an operator must not delete them.
+
+        While a directory is offline, the log may be in it, and its copy served instead.
+        """
+        if all(each.is_online for each in server.log_manager.directories):
+            for partition in server.replica_manager.partitions():
+                key = (node.node_id, str(partition.topic_partition))
+                path, _ = self._half_moved.get(key, ("", b""))
+                if path == partition.log.log_directory:
+                    del self._half_moved[key]
 
     def committed(self, image: MetadataImage) -> None:
         """Record where replicas are no longer, or not yet."""
@@ -121,6 +135,7 @@ class DirectoryRules:
         path = f"{directory}/{found[1]}"
         if path not in (found[2], found[3]):
             return False
+        del self._half_moved[node.node_id, found[1]]
         self.ledger.ended(Replica(node.node_id, topic_id, int(found[1].rpartition("-")[2])))
         node.note(f"has {path} deleted")
         self.repairs += 1

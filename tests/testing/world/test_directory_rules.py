@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -98,3 +100,26 @@ def test_an_operator_deletes_only_the_copy_of_a_move_that_was_interrupted() -> N
     assert node.machine.files.listdir("/b") == []
     assert node.machine.files.listdir("/a") == ["orders-0"]
     rules.ledger.check("orders-0", Replica(1, TOPIC_ID, 0), "/a")
+
+
+@pytest.mark.parametrize("is_online", [False, True])
+def test_a_copy_that_has_become_the_log_is_not_deleted(is_online: bool) -> None:
+    """Unless the log is in a directory that is offline."""
+    node = Node(World(1), 1, {"log.dirs": "/a,/b"})
+    rules = DirectoryRules([node], DirectoryLedger())
+    _, copy = log_and_copy()
+    rules._half_moved[1, "orders-0"] = (copy.log_directory, TOPIC_ID)
+    partition = SimpleNamespace(topic_partition=ORDERS[0], log=copy)
+    server: Any = SimpleNamespace(
+        log_manager=SimpleNamespace(directories=[SimpleNamespace(is_online=is_online)]),
+        replica_manager=SimpleNamespace(partitions=lambda: [partition]),
+    )
+    node.server = server
+    rules.process_ended(node, is_power=False)
+    node.machine.files.mkdir("/b/orders-0")
+    refused = ValueError(
+        "Duplicate log directories for orders-0 are found in both /a/orders-0 and "
+        "/b/orders-0: delete the one that failed recently."
+    )
+    assert node.can_repair(node, refused) is not is_online
+    assert node.machine.files.exists("/b/orders-0") is is_online
