@@ -35,8 +35,10 @@ def test_starts_and_recovery_of_both(tmp_path: Path) -> None:
     lines = run("storage", "starts", "recovery", *sizes)
     names = [
         "clean start, ours (s)",
+        "start after a kill, ours (s)",
         "clean stop, ours (s)",
         "clean start, Apache (s)",
+        "start after a kill, Apache (s)",
         "clean stop, Apache (s)",
         "recovery of 0.01 GB, ours (s)",
         "recovery of 0.01 GB, Apache (s)",
