@@ -89,7 +89,7 @@ def moving(node: Node) -> tuple[PartitionLog, PartitionLog]:
 def test_a_copy_that_does_not_belong_to_this_node_is_set_aside_at_the_start(
     is_log_lost: bool,
 ) -> None:
-    """Nobody would end its move, with or without the log."""
+    """Otherwise its move would never end, whether the log is still there or not."""
     node = Node({"log.dirs": "/one,/two"})
     log, copy = moving(node)
     node.log_manager.shutdown(node.now_ms)

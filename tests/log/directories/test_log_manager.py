@@ -369,7 +369,7 @@ def test_a_stray_log_does_not_come_back(files: MemoryFiles) -> None:
 
 
 def test_a_copy_whose_topic_id_was_never_synced_is_deleted(files: MemoryFiles) -> None:
-    """It would become the log, whose topic nobody knows at the next start."""
+    """If it replaced the log, the next start could not tell which topic the log belongs to."""
     manager = loaded(files, "/a", "/b")
     append(manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default(), "/a"), b"x")
     copy = manager.create_future(ORDERS[0], "/b")

@@ -57,6 +57,18 @@ class Moving:
 
         run(main)
 
+    def move(self) -> PartitionLog:
+        """Move the log to "/b"; return the copy that has replaced it."""
+
+        async def story(mover: LogMover) -> None:
+            mover.move(ORDERS[0], "/b")
+            await finished(mover)
+
+        self.run(story)
+        moved = self.manager.get(ORDERS[0])
+        assert moved is not None
+        return moved
+
 
 class Overtaken:
     """Threads before whose first job something else happens."""
@@ -160,11 +172,7 @@ def test_a_log_start_that_was_durable_still_is(monkeypatch: pytest.MonkeyPatch) 
     log.advance_log_start_offset(1)
     moving.manager.checkpoint_log_start_offsets(moving.manager.directory("/a"))
 
-    async def story(mover: LogMover) -> None:
-        mover.move(ORDERS[0], "/b")
-        await finished(mover)
-
-    moving.run(story)
+    moving.move()
     moving.files.kill()
     again = loaded(moving.files, "/a", "/b").get(ORDERS[0])
     assert again is not None
@@ -178,13 +186,7 @@ def test_log_start_within_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     append(log, b"d")
     log.advance_log_start_offset(1)
 
-    async def story(mover: LogMover) -> None:
-        mover.move(ORDERS[0], "/b")
-        await finished(mover)
-
-    moving.run(story)
-    new = moving.manager.get(ORDERS[0])
-    assert new is not None
+    new = moving.move()
     assert (new.log_start_offset, new.log_end_offset) == (1, 4)
 
 
@@ -270,13 +272,7 @@ def test_a_log_that_ends_with_a_gap() -> None:
     moving = Moving()
     moving.fill().skip_to(25, NOW_MS)
 
-    async def story(mover: LogMover) -> None:
-        mover.move(ORDERS[0], "/b")
-        await finished(mover)
-
-    moving.run(story)
-    log = moving.manager.get(ORDERS[0])
-    assert log is not None
+    log = moving.move()
     assert (log.directory, log.log_end_offset, log.recovery_point) == ("/b/orders-0", 25, 25)
     assert append(log, b"next", epoch=3) == 25
     moving.files.kill()
