@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 
-from pykbroker.values import value
+from pykbroker.values import NamedTuple, value
 
 Record = TypeVar("Record")
 

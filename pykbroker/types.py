@@ -6,7 +6,7 @@ display, by `pykbroker.protocol.primitives.uuid_to_str`.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from pykbroker.values import NamedTuple
 
 
 class TopicPartition(NamedTuple):

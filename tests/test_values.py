@@ -1,10 +1,18 @@
-"""Values are equal by class and fields, hash and print by them, and have no other attributes."""
+"""Values are equal by class and fields, hash and print by them, and have no other attributes. Named
+tuples are those of `typing`, made in another way.
+"""
 
 from __future__ import annotations
 
+import copy
+import pickle
+import typing
+from collections.abc import Callable
+from typing import Any, cast
+
 import pytest
 
-from pykbroker.values import value
+from pykbroker.values import NamedTuple, value
 
 
 @value
@@ -59,3 +67,83 @@ def test_a_value_has_no_attributes_but_its_fields() -> None:
     with pytest.raises(AttributeError):
         setattr(Reading("Bern"), "wind", 4)  # noqa: B010
     assert not hasattr(Silence(), "__dict__")
+
+
+class Station(NamedTuple):
+    """Where a reading is taken."""
+
+    place: str
+    height_m: int = 0
+    when_read: Callable[[Reading], None] | None = None
+
+    def is_below(self, other: Station) -> bool:
+        return self.height_m < other.height_m
+
+    @property
+    def name(self) -> str:
+        return f"{self.place} ({self.height_m} m)"
+
+    @classmethod
+    def at_sea(cls, place: str) -> Station:
+        return cls(place)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class StationOfTyping(typing.NamedTuple):
+    place: str
+    height_m: int = 0
+    when_read: Callable[[Reading], None] | None = None
+
+
+class Empty(NamedTuple):
+    pass
+
+
+def test_a_named_tuple_is_as_one_of_typing() -> None:
+    ours: Any = Station("Bern", 540)
+    others: Any = StationOfTyping("Bern", 540)
+    assert ours == others == ("Bern", 540, None)
+    assert hash(ours) == hash(others)
+    assert ours._fields == others._fields
+    assert ours._field_defaults == others._field_defaults
+    assert ours._replace(height_m=3) == others._replace(height_m=3)
+    assert ours._asdict() == others._asdict()
+    assert repr(ours) == repr(others).replace("OfTyping", "")
+    assert list(Station.__annotations__) == list(StationOfTyping.__annotations__)
+    assert Station.__mro__[1:] == StationOfTyping.__mro__[1:] == (tuple, object)
+    assert (Station.__module__, Station.__qualname__) == (__name__, "Station")
+    assert not hasattr(ours, "__dict__")
+    assert Empty() == ()
+
+
+def test_a_named_tuple_keeps_what_its_class_says() -> None:
+    assert Station.__doc__ == "Where a reading is taken."
+    assert Station("Basel", 260).is_below(Station("Bern", 540))
+    assert str(Station.at_sea("Ostend")) == "Ostend (0 m)"
+
+
+def test_a_named_tuple_can_be_copied_and_pickled() -> None:
+    station = Station("Bern", 540)
+    assert pickle.loads(pickle.dumps(station)) == copy.deepcopy(station) == station
+
+
+def test_a_named_tuple_is_matched_by_position() -> None:
+    match Station("Bern", 540):
+        case Station(place, height):
+            assert (place, height) == ("Bern", 540)
+
+
+made_by: Any = type(cast(Any, NamedTuple))
+
+
+def test_a_field_without_a_default_cannot_follow_one_with_a_default() -> None:
+    body = {"__annotations__": {"first": "int", "second": "int"}, "first": 1, "__module__": "m"}
+    with pytest.raises(TypeError, match="Wrong: a field without a default follows one with a def"):
+        made_by("Wrong", (NamedTuple,), body)
+
+
+def test_a_named_tuple_has_no_other_base() -> None:
+    with pytest.raises(TypeError, match="Wrong: a named tuple has no other base"):
+        made_by("Wrong", (NamedTuple, Reading), {"__module__": "m"})

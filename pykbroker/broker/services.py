@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pykbroker.broker.coordinators import Coordinators
 from pykbroker.broker.handlers import Route
@@ -34,6 +34,7 @@ from pykbroker.log.directories.log_manager import LogManager
 from pykbroker.metrics import Counters
 from pykbroker.purgatory import Purgatory
 from pykbroker.replication.replica_manager import ReplicaManager
+from pykbroker.values import NamedTuple
 
 if TYPE_CHECKING:  # imported by the first request that needs them
     from pykbroker.broker.metadata.topic_creation import TopicCreation

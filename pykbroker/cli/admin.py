@@ -13,7 +13,7 @@ import socket
 import struct
 import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, TypeVar
 
 from pykbroker.cli.command import CommandError, is_number
 from pykbroker.errors import ErrorCode, error_message
@@ -21,6 +21,7 @@ from pykbroker.protocol.api import APIS, response_class
 from pykbroker.protocol.headers import decode_response_header, encode_request
 from pykbroker.protocol.parts_writer import Parts, join_parts
 from pykbroker.protocol.primitives import DecodeError, EncodeError, Message
+from pykbroker.values import NamedTuple
 
 _LENGTH: Final = struct.Struct(">i")
 _MAX_RESPONSE_BYTES: Final = 1 << 30

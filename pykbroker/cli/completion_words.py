@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import importlib
 from collections.abc import Iterator, Mapping
-from typing import Final, NamedTuple, cast
+from typing import Final, cast
 
 from pykbroker.cli.command import Command, CommandParser
+from pykbroker.values import NamedTuple
 
 _FILES: Final = frozenset(("FILE", "DIR", "PATH", "FILE,..."))
 

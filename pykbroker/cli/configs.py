@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from pykbroker.cli.admin import AdminClient, BrokerConnection, check
 from pykbroker.cli.command import CommandError, CommandParser, add_json, print_json
 from pykbroker.cli.connection_flags import add_connection, connect
 from pykbroker.config.definition import ConfigError, ConfigSource
+from pykbroker.values import NamedTuple
 
 DESCRIPTION: Final = "Describe or change configuration of topics, brokers and groups at run time."
 

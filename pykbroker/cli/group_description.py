@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from pykbroker.cli.admin import AdminClient, ServerError
 from pykbroker.cli.command import CommandError, print_json
@@ -16,6 +16,7 @@ from pykbroker.cli.group_queries import (
     describe_group,
 )
 from pykbroker.protocol.primitives import DecodeError
+from pykbroker.values import NamedTuple
 
 MISSING: Final = "-"
 _REBALANCING: Final = ("PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling")

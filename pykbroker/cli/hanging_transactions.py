@@ -8,7 +8,7 @@ includes the partition, then nothing will end it: the last stable offset no long
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from pykbroker.cli.admin import AdminClient, ServerError, check
 from pykbroker.cli.command import CommandError
@@ -20,6 +20,7 @@ from pykbroker.cli.transaction_queries import (
     partitions_of,
 )
 from pykbroker.errors import ErrorCode
+from pykbroker.values import NamedTuple
 
 
 class OpenTransaction(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import random
 import time
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from pykbroker.cli.admin import AdminClient
 from pykbroker.cli.client_library import (
@@ -19,6 +19,7 @@ from pykbroker.cli.client_settings import file_settings
 from pykbroker.cli.command import CommandError, CommandParser, whole_number
 from pykbroker.cli.connection_flags import DEFAULT_BOOTSTRAP
 from pykbroker.cli.perf_statistics import percentiles
+from pykbroker.values import NamedTuple
 
 DESCRIPTION: Final = "Measure the latency from producer to consumer (kafka-e2e-latency.sh)."
 

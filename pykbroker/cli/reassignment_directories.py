@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
-from typing import Final, NamedTuple, NoReturn
+from typing import Final, NoReturn
 
 from pykbroker.cli.admin import AdminClient, by_topic, check
 from pykbroker.cli.command import CommandError
 from pykbroker.cli.reassignment_plan import Replica, by_broker, comma, replica_name
 from pykbroker.errors import ErrorCode, error_message
+from pykbroker.values import NamedTuple
 
 _PAUSE_S: Final = 0.1
 

@@ -11,11 +11,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from pykbroker.cli.command import CommandError
 from pykbroker.cli.dump_records import compact
 from pykbroker.cli.json_files import entries, read_json_object
+from pykbroker.values import NamedTuple
 
 ANY_DIRECTORY: Final = "any"
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from pykbroker.cli.admin import AdminClient, BrokerConnection, check
 from pykbroker.cli.command import CommandError
 from pykbroker.cli.reassignment_plan import Partition, comma
+from pykbroker.values import NamedTuple
 
 _RATES: Final = ("leader.replication.throttled.rate", "follower.replication.throttled.rate")
 _DIRECTORY_RATE: Final = "replica.alter.log.dirs.io.max.bytes.per.second"

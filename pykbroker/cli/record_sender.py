@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from pykbroker.cli.client_library import NO_VALUE, error_text
 from pykbroker.cli.command import CommandError
+from pykbroker.values import NamedTuple
 
 _MOST_WAITING_BYTES: Final = 32 * 1024 * 1024
 _RECORD_BYTES: Final = 100  # the size of a record in addition to its key and value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from pykbroker.cli.admin import AdminClient, ServerError, check
 from pykbroker.cli.command import print_json
@@ -13,6 +13,7 @@ from pykbroker.cli.reassignments import LIST_REASSIGNMENTS, list_reassignments
 from pykbroker.coordinator.partitioning import java_hash_order
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.primitives import uuid_to_str
+from pykbroker.values import NamedTuple
 
 _TOPIC: Final = 2  # resource type
 _DEFAULT_CONFIG: Final = 5

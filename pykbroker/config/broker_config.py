@@ -13,7 +13,7 @@ import os
 import re
 from collections.abc import Collection, Iterable, Mapping
 from itertools import product
-from typing import Final, NamedTuple
+from typing import Final
 
 from pykbroker.config import describe
 from pykbroker.config.broker_fields import BrokerFields
@@ -30,6 +30,7 @@ from pykbroker.config.group_bounds import check_group_defaults
 from pykbroker.config.listeners import Endpoint, Listeners, resolve_listeners
 from pykbroker.config.parsing import parse_listener_values, parse_values, refuse_dynamic_only
 from pykbroker.config.validators import parse_host_port, parse_voter
+from pykbroker.values import NamedTuple
 
 MINUTE_MS: Final = 60_000
 HOUR_MS: Final = 3_600_000

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from enum import Enum
-from typing import Final, NamedTuple
+from typing import Final
 
 from pykbroker.config.broker_config import BrokerConfig
 from pykbroker.config.definition import ConfigError, ConfigType, Key, Status
 from pykbroker.config.describe import broker_key_of
 from pykbroker.config.load import Properties, complete_standalone, describes_quorum
 from pykbroker.config.parsing import listener_names, parse_static
+from pykbroker.values import NamedTuple
 
 HIDDEN: Final = "(hidden)"
 

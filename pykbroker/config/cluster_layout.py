@@ -6,7 +6,9 @@ The first nodes are voters of the metadata quorum as well as brokers, the others
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final
+
+from pykbroker.values import NamedTuple
 
 HOST: Final = "127.0.0.1"
 MOST_REPLICAS: Final = 3

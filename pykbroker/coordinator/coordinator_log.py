@@ -7,10 +7,11 @@ replica manager. Tests use one in memory.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from pykbroker.errors import ErrorCode
 from pykbroker.types import TopicPartition
+from pykbroker.values import NamedTuple
 
 if TYPE_CHECKING:
     from pykbroker.log.producers.verification import VerificationGuard

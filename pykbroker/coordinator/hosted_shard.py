@@ -17,13 +17,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator
 from enum import Enum
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from pykbroker.coordinator.decisions import ShardDecision
 from pykbroker.decision import CoordinatorRecord
 from pykbroker.deferred import Deferred
 from pykbroker.offset_queue import OffsetQueue
 from pykbroker.timing_wheel import TimerTask
+from pykbroker.values import NamedTuple
 
 Refuse = Callable[[Any, Any, int], Any]
 

@@ -19,7 +19,7 @@ import logging
 from collections.abc import Callable, Coroutine
 from functools import partial
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pykbroker.deferred import Deferred, resolved, spawn
 from pykbroker.environment.scheduler import Scheduler
@@ -29,6 +29,7 @@ from pykbroker.protocol.headers import decode_response_header, encode_request
 from pykbroker.protocol.parts_writer import Parts
 from pykbroker.protocol.primitives import DecodeError, Message
 from pykbroker.types import Peer
+from pykbroker.values import NamedTuple
 
 if TYPE_CHECKING:  # imported with the first forwarded request
     from pykbroker.protocol.messages.envelope_request import EnvelopeRequest

@@ -13,7 +13,7 @@ Source: Kafka's `MetadataImage.java` and the classes beside it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from pykbroker.decision import MetadataRecord
 from pykbroker.kraft.metadata_version import (
@@ -28,6 +28,7 @@ from pykbroker.protocol.messages.config_record import ConfigRecord
 from pykbroker.protocol.messages.feature_level_record import FeatureLevelRecord
 from pykbroker.protocol.messages.producer_ids_record import ProducerIdsRecord
 from pykbroker.protocol.messages.topic_record import TopicRecord
+from pykbroker.values import NamedTuple
 
 # ConfigResource.Type: the numbers on the wire and in records.
 TOPIC_RESOURCE: Final = 2

@@ -6,12 +6,13 @@ Source: Kafka's `QuorumController.java`, `BatchAccumulator.java`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from pykbroker.decision import MetadataRecord
 from pykbroker.environment.slices import Breathe, go_on, paced
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.metadata_record_codec import encode_metadata_record
+from pykbroker.values import NamedTuple
 
 # QuorumController.java: a decision that is not atomic is cut into batches of this many records.
 MAX_RECORDS_PER_BATCH: Final = 10_000

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from pykbroker.config import BrokerConfig, TopicConfig
 from pykbroker.decision import MetadataRecord
@@ -56,6 +56,7 @@ from pykbroker.protocol.record_batch import (
     iter_records,
 )
 from pykbroker.types import TopicPartition
+from pykbroker.values import NamedTuple
 
 METADATA_PARTITION: Final = TopicPartition(CLUSTER_METADATA_TOPIC, 0)
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 import struct
-from typing import Final, NamedTuple
+from typing import Final
 
 from pykbroker.environment.files import Files, OpenFile
 from pykbroker.protocol.record_batch import (
@@ -29,6 +29,7 @@ from pykbroker.protocol.record_batch import (
     check_crc,
     unpack_header,
 )
+from pykbroker.values import NamedTuple
 
 _NAME = re.compile(r"(\d{20})\.log\Z").match
 _CHUNK_BYTES: Final = 1 << 20

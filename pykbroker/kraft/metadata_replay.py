@@ -16,7 +16,6 @@ Source: Kafka's `MetadataBatchLoader.java`, `OffsetControlManager.java`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from pykbroker.decision import MetadataRecord
 from pykbroker.environment.slices import Breathe, go_on
@@ -26,6 +25,7 @@ from pykbroker.protocol.messages.abort_transaction_record import AbortTransactio
 from pykbroker.protocol.messages.begin_transaction_record import BeginTransactionRecord
 from pykbroker.protocol.messages.clear_elr_record import ClearElrRecord
 from pykbroker.protocol.messages.end_transaction_record import EndTransactionRecord
+from pykbroker.values import NamedTuple
 
 
 class Step(NamedTuple):

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final
 
 from pykbroker.decision import MetadataRecord
 from pykbroker.kraft.image import MetadataImage
@@ -34,6 +34,7 @@ from pykbroker.protocol.record_batch import (
     iter_batches,
     iter_records,
 )
+from pykbroker.values import NamedTuple
 
 SUFFIX: Final = ".checkpoint"
 PARTIAL_SUFFIX: Final = ".checkpoint.part"

@@ -11,7 +11,9 @@ Source of the levels: Kafka's `MetadataVersion.java` and `KRaftVersion.java`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final
+
+from pykbroker.values import NamedTuple
 
 METADATA_VERSION: Final = "metadata.version"
 KRAFT_VERSION: Final = "kraft.version"

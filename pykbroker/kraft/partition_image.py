@@ -7,13 +7,14 @@ Source: Kafka's `PartitionRegistration.java`, `DirectoryId.java`.
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from pykbroker.kraft.metadata_version import (
     partition_record_version,
     supports_directory_assignment,
 )
 from pykbroker.protocol.messages.partition_record import PartitionRecord
+from pykbroker.values import NamedTuple
 
 NO_LEADER: Final = -1
 NO_LEADER_CHANGE: Final = -2

@@ -5,7 +5,7 @@ Source: Kafka's `BrokerRegistration.java`, `ControllerRegistration.java`.
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from pykbroker.kraft.metadata_version import VersionRange, register_broker_record_version
 from pykbroker.kraft.metadata_version import supports_cordoned_directories as cordons
@@ -25,6 +25,7 @@ from pykbroker.protocol.messages.register_controller_record import (
     ControllerFeature,
     RegisterControllerRecord,
 )
+from pykbroker.values import NamedTuple
 
 # SecurityProtocol.java: the protocol numbers in registration records.
 SECURITY_PROTOCOL_IDS: Final = {"PLAINTEXT": 0, "SSL": 1, "SASL_PLAINTEXT": 2, "SASL_SSL": 3}

@@ -12,7 +12,7 @@ Source: Kafka's `Formatter.java`, `MetaPropertiesEnsemble.java`, `KafkaRaftServe
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
 from pykbroker.config import BrokerConfig
 from pykbroker.decision import MetadataRecord
@@ -31,6 +31,7 @@ from pykbroker.kraft.raft.voters import VoterSet
 from pykbroker.log.directories.checkpoints import META_PROPERTIES, CorruptCheckpoint, MetaProperties
 from pykbroker.protocol.messages.feature_level_record import FeatureLevelRecord
 from pykbroker.protocol.primitives import DecodeError, uuid_from_str, uuid_to_str
+from pykbroker.values import NamedTuple
 
 METADATA_DIRECTORY: Final = "__cluster_metadata-0"
 

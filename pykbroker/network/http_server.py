@@ -15,11 +15,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final
 
 from pykbroker.deferred import Deferred
 from pykbroker.environment.scheduler import Scheduler
 from pykbroker.environment.transport import ListeningSocket, StreamSocket, Transport
+from pykbroker.values import NamedTuple
 
 MOST_CONNECTIONS: Final = 32
 MOST_HEAD_BYTES: Final = 16_384

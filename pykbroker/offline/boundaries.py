@@ -15,13 +15,14 @@ Invariants
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pykbroker.offline.varints import ADVANCE, Doubt, Integers, Words
 from pykbroker.protocol.record import CorruptRecord, read_varint
+from pykbroker.values import NamedTuple
 
 #: Into so many lanes of the same length an area is cut, but not into shorter ones than that.
 _WANTED_LANES: Final = 96

@@ -9,11 +9,12 @@ Invariants
 from __future__ import annotations
 
 import os
-from typing import Final, NamedTuple
+from typing import Final
 
 from pykbroker.offline.split import Split
 from pykbroker.offline.storage import LocalFile, SegmentFile
 from pykbroker.protocol.record_batch import RECORD_BATCH_OVERHEAD
+from pykbroker.values import NamedTuple
 
 HEAD_BYTES: Final = RECORD_BATCH_OVERHEAD
 

@@ -7,9 +7,11 @@ note      normal in a log that is compacted or being written to
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 import pyarrow as pa
+
+from pykbroker.values import NamedTuple
 
 ERROR: Final = "error"
 WARNING: Final = "warning"

@@ -15,7 +15,7 @@ import zlib
 from collections import deque
 from collections.abc import Iterator
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final
 
 from pykbroker.offline.batch_headers import framing_fault, header_at, old_magic
 from pykbroker.offline.old_part import begins_old, end_of_old
@@ -38,6 +38,7 @@ from pykbroker.protocol.record_batch import (
     RECORD_BATCH_OVERHEAD,
     BatchHeader,
 )
+from pykbroker.values import NamedTuple
 
 _ZEROS: Final = bytes(65536)
 #: So many batches at the end are kept before their checksums are looked at.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from pykbroker.offline.findings import ERROR, WARNING, Finding
 from pykbroker.offline.partition_files import SegmentFiles
 from pykbroker.offline.split import END_OF_TIME
 from pykbroker.offline.storage import open_file, read_small_file
+from pykbroker.values import NamedTuple
 
 _OFFSET_ENTRY: Final = np.dtype([("offset", ">i4"), ("position", ">i4")])
 _TIME_ENTRY: Final = np.dtype([("timestamp", ">i8"), ("offset", ">i4")])

@@ -14,7 +14,7 @@ Invariants
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
@@ -38,6 +38,7 @@ from pykbroker.protocol.record_batch import (
     RECORD_BATCH_OVERHEAD,
     BatchHeader,
 )
+from pykbroker.values import NamedTuple
 
 _WINDOW_BYTES: Final = 1 << 20
 

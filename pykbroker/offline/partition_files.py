@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from pykbroker.offline.faults import OfflineError
+from pykbroker.values import NamedTuple
 
 
 @dataclass(frozen=True)

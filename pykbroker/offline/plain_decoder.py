@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from itertools import chain, compress, repeat
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import pyarrow as pa
 
@@ -39,6 +39,7 @@ from pykbroker.protocol.record_batch import (
     columns_of,
     records_payload,
 )
+from pykbroker.values import NamedTuple
 
 #: Bytes of decompressed records; few enough to stay in the CPU caches.
 _ROWS: Final = 4096

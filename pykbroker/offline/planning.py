@@ -13,7 +13,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from pykbroker.offline.aborted_ranges import AbortedByOffset
 from pykbroker.offline.faults import OffsetsGone
@@ -39,6 +38,7 @@ from pykbroker.offline.split import (
 from pykbroker.offline.storage import SegmentFile
 from pykbroker.offline.transaction_scan import TransactionState, transaction_state
 from pykbroker.types import TopicPartition
+from pykbroker.values import NamedTuple
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Callable, Iterator
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from pykbroker.protocol.record_batch import (
     RECORD_BATCH_OVERHEAD,
     BatchHeader,
 )
+from pykbroker.values import NamedTuple
 
 _LENGTH: Final = struct.Struct(">8xi").unpack_from
 _BULK_BYTES: Final = 64 << 10

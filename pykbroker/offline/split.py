@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from numbers import Integral
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import pyarrow as pa
 
@@ -26,6 +26,7 @@ from pykbroker.offline.faults import (
 )
 from pykbroker.protocol.record_batch import BatchHeader
 from pykbroker.types import TopicPartition
+from pykbroker.values import NamedTuple
 
 READ_UNCOMMITTED: Final = "read_uncommitted"
 READ_COMMITTED: Final = "read_committed"

@@ -15,10 +15,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import lru_cache
 from types import TracebackType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from urllib.parse import unquote
 
 from pykbroker.offline.faults import OfflineError
+from pykbroker.values import NamedTuple
 
 DELETED_SUFFIX: Final = ".deleted"
 _FILE: Final = "file:"

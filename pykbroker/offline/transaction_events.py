@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
@@ -42,6 +42,7 @@ from pykbroker.protocol.record_batch import (
     CorruptBatch,
     iter_records,
 )
+from pykbroker.values import NamedTuple
 
 UNKNOWN_OUTCOME: Final = -1
 #: In addition to the types of markers.

@@ -14,7 +14,7 @@ Source  Kafka's ProducerStateManager.java, ProducerAppendInfo.java.
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import Final, NamedTuple
+from typing import Final
 
 from pykbroker.offline.faults import CorruptSegment
 from pykbroker.offline.frozen_end import open_listed
@@ -23,6 +23,7 @@ from pykbroker.offline.split import END_OF_TIME, AbortedRange
 from pykbroker.offline.storage import file_versions
 from pykbroker.offline.transaction_events import BEGIN, DOUBT, Event, segment_events
 from pykbroker.protocol.control_records import ABORT
+from pykbroker.values import NamedTuple
 
 _MOST_KEPT: Final = 4096
 

@@ -18,13 +18,14 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from pykbroker.protocol import record_batch
 from pykbroker.protocol.api import message_class
 from pykbroker.protocol.parts_writer import Parts, join_parts
 from pykbroker.protocol.primitives import ProtocolError
 from pykbroker.protocol.record import CorruptRecord, NewRecord, Record
+from pykbroker.values import NamedTuple
 
 if TYPE_CHECKING:
     from pykbroker.protocol.crc32c import BytesLike

@@ -32,7 +32,6 @@ import struct
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from operator import attrgetter, lt
-from typing import NamedTuple
 
 from pykbroker.protocol import compression
 from pykbroker.protocol.crc32c import BytesLike, crc32c
@@ -48,6 +47,7 @@ from pykbroker.protocol.record import (
     read_records,
     read_varint,
 )
+from pykbroker.values import NamedTuple
 
 __all__ = [
     "BatchHeader",

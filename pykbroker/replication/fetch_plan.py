@@ -19,7 +19,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import Enum, auto
 from heapq import heappop, heappush
-from typing import NamedTuple
 
 from pykbroker.protocol.messages.fetch_request import (
     FetchPartition,
@@ -30,6 +29,7 @@ from pykbroker.protocol.messages.fetch_request import (
 )
 from pykbroker.protocol.messages.fetch_response import FetchResponse, PartitionData
 from pykbroker.replication.fetch_session_client import Asked, FetchSessionClient, PartitionKey
+from pykbroker.values import NamedTuple
 
 NO_EPOCH = -1
 

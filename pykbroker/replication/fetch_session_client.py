@@ -12,9 +12,9 @@ Source: Kafka's `FetchSessionHandler.java`.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from pykbroker.errors import ErrorCode
+from pykbroker.values import NamedTuple
 
 NO_SESSION = 0
 INITIAL_EPOCH = 0

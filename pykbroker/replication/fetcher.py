@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pykbroker.deferred import Deferred, spawn
 from pykbroker.environment.files import LogDirFailure
@@ -27,6 +27,7 @@ from pykbroker.replication.fetch_session_client import PartitionKey
 from pykbroker.replication.leader_offsets import EARLIEST, LATEST, leader_offsets
 from pykbroker.replication.truncation import truncation_for
 from pykbroker.types import Peer, TopicPartition
+from pykbroker.values import NamedTuple
 
 if TYPE_CHECKING:
     from pykbroker.protocol.messages.fetch_response import FetchResponse, PartitionData

@@ -15,9 +15,10 @@ Source: `Partition.readRecords`, `AbstractFetcherThread.getOffsetTruncationState
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.values import NamedTuple
 
 UNDEFINED_EPOCH = -1
 UNDEFINED_OFFSET = -1

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from pykbroker.testing.broker import config_of
+from pykbroker.values import NamedTuple
 
 if TYPE_CHECKING:
     import pytest

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from pykbroker.broker.coordinators import GROUP_COORDINATOR, TRANSACTION_COORDINATOR
 from pykbroker.broker.prepared import Prepare
@@ -28,6 +28,7 @@ from pykbroker.deferred import Deferred
 from pykbroker.network.request import CloseConnection, Request
 from pykbroker.protocol.api import API_BY_NAME, Api, request_class
 from pykbroker.protocol.primitives import Message
+from pykbroker.values import NamedTuple
 
 
 class InSlices(NamedTuple):

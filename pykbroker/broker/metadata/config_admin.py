@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from pykbroker.broker.forwarding import to_controller
 from pykbroker.broker.handlers import InSlices, in_slices_if
@@ -37,6 +37,7 @@ from pykbroker.kraft.image import (
     GROUP_RESOURCE,
     TOPIC_RESOURCE,
 )
+from pykbroker.values import NamedTuple
 
 if TYPE_CHECKING:
     from pykbroker.broker.services import NodeServices

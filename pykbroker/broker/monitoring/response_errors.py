@@ -7,9 +7,10 @@ that plan. Kafka counts the same codes (its `errorCounts`), and those of success
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Final, NamedTuple, get_args, get_type_hints
+from typing import Any, Final, get_args, get_type_hints
 
 from pykbroker.protocol.primitives import Message
+from pykbroker.values import NamedTuple
 
 
 class ErrorPlan(NamedTuple):

@@ -13,7 +13,7 @@ answered from a template, or when the replicas have it (`produce_ticket.py`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pykbroker.broker.prepared import GATHERED, MISSED, SERVED, Answer, PreparedRequest
 from pykbroker.broker.prepared.produce_entries import fixed_entries, flexible_entries
@@ -27,6 +27,7 @@ from pykbroker.protocol.messages.produce_response import (
 )
 from pykbroker.protocol.primitives import ZERO_UUID
 from pykbroker.replication.partition import ACKS_ALL
+from pykbroker.values import NamedTuple
 
 if TYPE_CHECKING:
     from pykbroker.broker.services import BrokerServices

@@ -11,10 +11,11 @@ Source: `KafkaApis.handleOffsetCommitRequest`, `handleTxnOffsetCommitRequest`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from pykbroker.environment.slices import paced
 from pykbroker.errors import ErrorCode
+from pykbroker.values import NamedTuple
 
 if TYPE_CHECKING:
     from pykbroker.broker.services import BrokerServices

@@ -6,7 +6,9 @@ NOT_LEADER_OR_FOLLOWER and FENCED_LEADER_EPOCH, so that the client needs no Meta
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from pykbroker.values import NamedTuple
 
 if TYPE_CHECKING:
     from pykbroker.replication.replica_manager import ReplicaManager

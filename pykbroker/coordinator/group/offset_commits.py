@@ -7,7 +7,7 @@ Out: the topic of the response; the records are added to the step's decision.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from pykbroker.coordinator.group.records import offset_commit_record
 from pykbroker.coordinator.group.step import Step
@@ -16,6 +16,7 @@ from pykbroker.environment.slices import paced
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.messages.offset_commit_value import OffsetCommitValue
 from pykbroker.protocol.primitives import ZERO_UUID
+from pykbroker.values import NamedTuple
 
 NO_EXPIRY = -1
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pykbroker.coordinator.decisions import ShardDecision
 from pykbroker.coordinator.group.settings import GroupSettings
 from pykbroker.environment.slices import Breathe, go_on
+from pykbroker.values import NamedTuple
 
 if TYPE_CHECKING:
     from pykbroker.log.producers.verification import VerificationGuard

@@ -20,8 +20,6 @@ Source: the tables in Kafka's `TransactionCoordinator.scala`.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from pykbroker.coordinator.transaction.initialising import NEEDS_PRODUCER_ID, Outcome
 from pykbroker.coordinator.transaction.states import TransactionState
 from pykbroker.coordinator.transaction.transaction import (
@@ -31,6 +29,7 @@ from pykbroker.coordinator.transaction.transaction import (
     Transaction,
 )
 from pykbroker.errors import ErrorCode
+from pykbroker.values import NamedTuple
 
 NONE = ErrorCode.NONE
 INVALID = ErrorCode.INVALID_TXN_STATE

@@ -14,7 +14,7 @@ Source: Kafka's `TransactionCoordinator.scala`, `TransactionMetadata.java`.
 from __future__ import annotations
 
 from enum import Enum
-from typing import Final, NamedTuple
+from typing import Final
 
 from pykbroker.coordinator.transaction.states import TransactionState
 from pykbroker.coordinator.transaction.transaction import (
@@ -25,6 +25,7 @@ from pykbroker.coordinator.transaction.transaction import (
     is_last_epoch,
 )
 from pykbroker.errors import ErrorCode
+from pykbroker.values import NamedTuple
 
 
 class Needs(Enum):

@@ -14,7 +14,6 @@ Source: Kafka's `TransactionCoordinator.scala`, `TransactionStateManager.scala`.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import NamedTuple
 
 from pykbroker.coordinator.decisions import ShardDecision
 from pykbroker.coordinator.transaction.ending import Ending, end
@@ -33,6 +32,7 @@ from pykbroker.decision import CoordinatorRecord
 from pykbroker.environment.slices import Breathe, go_on, paced
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.record_batch import NO_PRODUCER_ID
+from pykbroker.values import NamedTuple
 
 
 class Context(NamedTuple):

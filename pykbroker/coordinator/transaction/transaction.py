@@ -8,10 +8,11 @@ Source: Kafka's `TransactionMetadata.java`.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from pykbroker.coordinator.transaction.states import COMES_FROM, TransactionState
 from pykbroker.types import TopicPartition
+from pykbroker.values import NamedTuple
 
 NO_PRODUCER_ID: Final = -1
 NO_EPOCH: Final = -1

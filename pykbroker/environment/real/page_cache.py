@@ -8,12 +8,18 @@ from __future__ import annotations
 
 import errno
 import os
+from functools import cache
 
 _RWF_NOWAIT: int | None = getattr(os, "RWF_NOWAIT", None)
 _NO_NOWAIT = frozenset((errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS))
 
-_NOWHERE = bytearray(128 * 1024)
-"""Where bytes are read to that only the page cache shall have; nobody looks at it."""
+
+@cache
+def _nowhere() -> bytearray:
+    """Where bytes are read to that only the page cache shall have; nobody looks at it. Few nodes
+    ever read cold files: it exists from the first time.
+    """
+    return bytearray(128 * 1024)
 
 
 def read_cached(file: int, size: int, position: int) -> bytes | bytearray | None:
@@ -60,9 +66,9 @@ def warm(file: int, size: int, position: int) -> None:
     The bytes are copied repeatedly into one small buffer, so no memory is allocated and freed
     (which would interrupt the event loop's core), and nothing passes through the interpreter.
     """
-    step = len(_NOWHERE)
-    whole, rest = divmod(size, step)
-    targets: list[bytearray | memoryview] = [_NOWHERE] * whole
+    nowhere = _nowhere()
+    whole, rest = divmod(size, len(nowhere))
+    targets: list[bytearray | memoryview] = [nowhere] * whole
     if rest:
-        targets.append(memoryview(_NOWHERE)[:rest])
+        targets.append(memoryview(nowhere)[:rest])
     os.preadv(file, targets, position)

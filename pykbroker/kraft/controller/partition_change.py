@@ -24,7 +24,7 @@ Source: Kafka's `PartitionChangeBuilder.java`, `PartitionReassignmentReplicas.ja
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
 from pykbroker.decision import MetadataRecord
 from pykbroker.kraft.metadata_version import (
@@ -39,6 +39,7 @@ from pykbroker.kraft.partition_image import (
     PartitionImage,
 )
 from pykbroker.protocol.messages.partition_change_record import PartitionChangeRecord
+from pykbroker.values import NamedTuple
 
 # What `elect_leader` may do if the leader has to change.
 ONLINE: Final = "online"

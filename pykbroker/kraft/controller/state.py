@@ -10,7 +10,7 @@ Out: queries that several modules share (is this broker active, which settings h
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from pykbroker.config import BrokerConfig, ConfigError, TopicConfig
 from pykbroker.config.dynamic import with_usable_overrides
@@ -22,6 +22,7 @@ from pykbroker.kraft.controller.sessions import BrokerSessions
 from pykbroker.kraft.image import MetadataImage, TopicImage
 from pykbroker.kraft.partition_image import UNASSIGNED_DIRECTORY, PartitionImage
 from pykbroker.kraft.registration import BrokerRegistration
+from pykbroker.values import NamedTuple
 
 
 class ElectionConfig(NamedTuple):

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from pykbroker.kraft.raft.voters import ReplicaKey
 from pykbroker.protocol.primitives import uuid_from_str, uuid_to_str
+from pykbroker.values import NamedTuple
 
 QUORUM_STATE_FILE: Final = "quorum-state"
 UNKNOWN_LEADER: Final = -1

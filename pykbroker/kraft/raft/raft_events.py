@@ -8,11 +8,11 @@ caller, which is returned in the reply.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any, NamedTuple
+from typing import Any
 
 from pykbroker.kraft.raft.quorum_state import ElectionState
 from pykbroker.kraft.raft.voters import ReplicaKey
-from pykbroker.values import value
+from pykbroker.values import NamedTuple, value
 
 
 class LogEnd(NamedTuple):

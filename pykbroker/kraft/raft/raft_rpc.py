@@ -8,13 +8,14 @@ Source: Kafka's `RaftUtil.java`, `RaftRequest.java`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from pykbroker.kraft.metadata_snapshot import SnapshotId
 from pykbroker.kraft.raft.raft_events import LogEnd
 from pykbroker.kraft.raft.voters import ReplicaKey, VoterEndpoint, VoterNode
 from pykbroker.kraft.topic_name import CLUSTER_METADATA_TOPIC
 from pykbroker.protocol.primitives import METADATA_TOPIC_ID
+from pykbroker.values import NamedTuple
 
 if TYPE_CHECKING:  # imported on first use: a quorum of one sends none
     from pykbroker.protocol.messages import (

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from pykbroker.kraft.metadata_version import KRAFT_VERSION, SUPPORTED_FEATURES, VersionRange
 from pykbroker.protocol.messages.voters_record import (
@@ -19,6 +19,7 @@ from pykbroker.protocol.messages.voters_record import (
     VotersRecord,
 )
 from pykbroker.protocol.primitives import ZERO_UUID
+from pykbroker.values import NamedTuple
 
 
 class ReplicaKey(NamedTuple):

@@ -18,10 +18,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pykbroker.log.compaction.round import CompactionJob, SourceSegment
 from pykbroker.types import TopicPartition
+from pykbroker.values import NamedTuple
 
 if TYPE_CHECKING:
     from pykbroker.environment.files import Files

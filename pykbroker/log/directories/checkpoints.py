@@ -22,12 +22,14 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from pykbroker.environment.files import Files
 from pykbroker.protocol.primitives import DecodeError, uuid_from_str, uuid_to_str
 from pykbroker.types import TopicPartition
+from pykbroker.values import NamedTuple
 
 REPLICATION_OFFSET_CHECKPOINT = "replication-offset-checkpoint"
 RECOVERY_POINT_CHECKPOINT = "recovery-point-offset-checkpoint"
@@ -179,10 +181,8 @@ class MetaProperties(NamedTuple):
     def to_bytes(self, now_ms: int | None = None) -> bytes:
         lines = ["#"]
         if now_ms is not None:
-            from datetime import UTC, datetime  # only formatting a directory needs it
-
-            when = datetime.fromtimestamp(now_ms / 1000, UTC)
-            lines.append(when.strftime("#%a %b %d %H:%M:%S UTC %Y"))
+            when = time.gmtime(now_ms // 1000)  # datetime would cost a fresh node 0.5 MB
+            lines.append(time.strftime("#%a %b %d %H:%M:%S UTC %Y", when))
         if self.node_id is not None:
             lines.append(f"node.id={self.node_id}")
         if self.directory_id is not None:

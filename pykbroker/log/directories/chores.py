@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
+
+from pykbroker.values import NamedTuple
 
 
 class Deletion(NamedTuple):

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NamedTuple
 
 from pykbroker.deferred import Deferred
 from pykbroker.environment import Environment
@@ -21,6 +20,7 @@ from pykbroker.log.directories.directory_loader import rest_in_turns
 from pykbroker.log.directories.log_directory import LogDirectory
 from pykbroker.log.partition.flush import FlushJob
 from pykbroker.log.partition.partition_log import PartitionLog
+from pykbroker.values import NamedTuple
 
 LOGS_CLOSED_AT_ONCE = 256
 FLUSH_THREADS = 16  # the file system commits together what is flushed at once

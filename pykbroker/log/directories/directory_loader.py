@@ -15,7 +15,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from pykbroker.config import TopicConfig
 from pykbroker.deferred import Deferred
@@ -41,6 +41,7 @@ from pykbroker.log.recovery.damage import OffsetsOutOfPlace
 from pykbroker.log.recovery.opening import RecoveryTask, open_log, unflushed_bytes
 from pykbroker.log.segments.segment import LOG_SUFFIX
 from pykbroker.types import TopicPartition
+from pykbroker.values import NamedTuple
 
 if TYPE_CHECKING:
     from pykbroker.config import BrokerConfig

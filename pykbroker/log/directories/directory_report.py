@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
 
 from pykbroker.environment.files import LogDirFailure
 from pykbroker.environment.slices import Breathe, paced
@@ -12,6 +11,7 @@ from pykbroker.errors import ErrorCode
 from pykbroker.log.directories.log_directory import LogDirectory
 from pykbroker.log.partition.partition_log import PartitionLog
 from pykbroker.types import TopicPartition
+from pykbroker.values import NamedTuple
 
 UNKNOWN = -1
 

@@ -11,9 +11,9 @@ Source: LocalLog.parseTopicPartitionName, logDeleteDirName.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from pykbroker.types import TopicPartition
+from pykbroker.values import NamedTuple
 
 DELETE = "delete"
 FUTURE = "future"

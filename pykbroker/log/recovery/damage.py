@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from pykbroker.protocol.old_messages import old_header
 from pykbroker.protocol.record_batch import (
@@ -23,6 +23,7 @@ from pykbroker.protocol.record_batch import (
     unpack_header,
 )
 from pykbroker.protocol.stored_batch import has_right_crc
+from pykbroker.values import NamedTuple
 
 if TYPE_CHECKING:
     from pykbroker.log.segments.segment import Segment

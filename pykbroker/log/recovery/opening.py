@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import NamedTuple
 
 from pykbroker.config import TopicConfig
 from pykbroker.environment.files import Files
@@ -17,6 +16,7 @@ from pykbroker.log.partition.partition_log import PartitionLog
 from pykbroker.log.recovery.log_loader import LogLoader, is_segment_name, offset_of
 from pykbroker.log.segments.segment import LOG_SUFFIX
 from pykbroker.types import TopicPartition
+from pykbroker.values import NamedTuple
 
 _log = logging.getLogger(__name__)
 

@@ -18,10 +18,11 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
-from typing import Final, NamedTuple
+from typing import Final
 
 from pykbroker.protocol.control_records import ABORT, COMMIT
 from pykbroker.protocol.record_batch import BatchHeader
+from pykbroker.values import NamedTuple
 
 NO_MARKER: Final = -1
 

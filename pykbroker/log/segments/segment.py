@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 from pykbroker.environment.files import Buffer, Files
 from pykbroker.log.segments.entry_index import MAX_RELATIVE_OFFSET
@@ -44,6 +44,7 @@ from pykbroker.protocol.record_batch import (
     BatchHeader,
     unpack_header,
 )
+from pykbroker.values import NamedTuple
 
 LOG_SUFFIX = ".log"
 INDEX_SUFFIX = ".index"

@@ -21,7 +21,6 @@ import time
 import traceback
 from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
 
 from pykbroker.testing.world.mutants.hunt import MUTANTS, hunt
 from pykbroker.testing.world.mutants.mutant import CLUSTER, ONE_NODE, QUORUM
@@ -29,6 +28,7 @@ from pykbroker.testing.world.one_node import OneNode
 from pykbroker.testing.world.several_brokers import SeveralBrokers
 from pykbroker.testing.world.shape import Shape
 from pykbroker.testing.world.three_voters import ThreeVoters
+from pykbroker.values import NamedTuple
 
 LINES_SHOWN = 80
 

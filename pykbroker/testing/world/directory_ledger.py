@@ -14,9 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pykbroker.testing.world.world import Violation
+from pykbroker.values import NamedTuple
 
 if TYPE_CHECKING:
     from pykbroker.kraft.image import MetadataImage

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 from pykbroker.log.directories.checkpoints import (
@@ -39,6 +39,7 @@ from pykbroker.testing.world.ledger import batches_of
 from pykbroker.testing.world.node import Node
 from pykbroker.testing.world.world import Violation, World
 from pykbroker.types import TopicPartition
+from pykbroker.values import NamedTuple
 
 if TYPE_CHECKING:
     from pykbroker.broker.server import BrokerServer

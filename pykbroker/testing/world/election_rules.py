@@ -18,11 +18,12 @@ In: `take(batch)` for each committed batch in order, `crashed` for a broker whos
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pykbroker.kraft.image import TOPIC_RESOURCE
 from pykbroker.kraft.partition_image import LOST_DIRECTORY, is_reserved_directory
 from pykbroker.testing.world.world import Violation
+from pykbroker.values import NamedTuple
 
 if TYPE_CHECKING:
     from pykbroker.kraft.metadata_log import LogBatch

@@ -13,9 +13,9 @@ and that coordinator.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from pykbroker.testing.world.world import Violation
+from pykbroker.values import NamedTuple
 
 NOT_COMMITTED = -1
 

@@ -17,11 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from pykbroker.log.partition.partition_log import PartitionLog
 from pykbroker.protocol.record_batch import BatchHeader, iter_batches, iter_records
 from pykbroker.testing.world.world import Violation
+from pykbroker.values import NamedTuple
 
 ID_HEADER = "id"
 READ_BYTES = 1 << 20

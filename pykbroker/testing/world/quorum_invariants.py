@@ -9,13 +9,14 @@ win (KIP-996): a voter that was cut off ends no epoch when it comes back.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 from pykbroker.kraft.raft.raft_roles import Candidate, Prospective
 from pykbroker.testing.world.invariants import is_running
 from pykbroker.testing.world.node import Node
 from pykbroker.testing.world.world import Violation, World
+from pykbroker.values import NamedTuple
 
 if TYPE_CHECKING:
     from pykbroker.kraft.metadata_log import LogBatch

@@ -15,12 +15,13 @@ Which losses power failures excuse is decided elsewhere (`power_losses.py`); `fo
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 from pykbroker.testing.world.ledger import batches_of
 from pykbroker.testing.world.node import Node, NodeState
 from pykbroker.testing.world.world import Violation, World
+from pykbroker.values import NamedTuple
 
 if TYPE_CHECKING:
     from pykbroker.kraft.image import MetadataImage

@@ -7,9 +7,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from pykbroker.testing.world.node import CONTROLLER_PORT, DATA_DIRECTORY, PORT, node_address
+from pykbroker.values import NamedTuple
 
 FIRST_CONTROLLER = 101
 

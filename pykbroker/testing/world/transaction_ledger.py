@@ -21,9 +21,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from typing import NamedTuple
 
 from pykbroker.testing.world.world import Violation
+from pykbroker.values import NamedTuple
 
 NOT_COMMITTED = -1
 EARLIEST_TIMEOUT_US = 900

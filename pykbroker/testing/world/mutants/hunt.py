@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 
 from pykbroker.testing.world.mutants.election_mutants import ELECTION_MUTANTS
 from pykbroker.testing.world.mutants.group_mutants import GROUP_MUTANTS
@@ -15,6 +14,7 @@ from pykbroker.testing.world.mutants.raft_mutants import RAFT_MUTANTS
 from pykbroker.testing.world.mutants.replication_mutants import REPLICATION_MUTANTS
 from pykbroker.testing.world.mutants.serving_mutants import SERVING_MUTANTS
 from pykbroker.testing.world.mutants.transaction_mutants import TRANSACTION_MUTANTS
+from pykbroker.values import NamedTuple
 
 MUTANTS: tuple[Mutant, ...] = (
     *LOG_MUTANTS,
