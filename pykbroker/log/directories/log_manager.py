@@ -152,7 +152,8 @@ class LogManager:
                     self.on_dir_failure(failure.directory, failure)
         self._require_a_directory()
         if all(directory.is_online for directory in self.directories):
-            for topic_partition in self._future.keys() - self._current.keys():
+            unopened = self._unidentified.keys()  # a log that is there, but closed
+            for topic_partition in self._future.keys() - self._current.keys() - unopened:
                 _log.info("Promoting the abandoned copy of %s", topic_partition)
                 self.promote_future(topic_partition)
 

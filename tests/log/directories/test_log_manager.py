@@ -12,7 +12,7 @@ from pykbroker.config.load import standalone_properties
 from pykbroker.environment.files import Files, LogDirFailure
 from pykbroker.errors import ErrorCode
 from pykbroker.log.directories.checkpoints import MetaProperties
-from pykbroker.log.directories.log_directory import DirectoryRefused
+from pykbroker.log.directories.log_directory import DirectoryRefused, PartitionUnidentified
 from pykbroker.log.directories.log_manager import LogManager
 from pykbroker.testing.world.memory_files import MemoryFiles
 from pykbroker.types import TopicPartition
@@ -418,6 +418,21 @@ def test_a_crash_while_promoting_is_finished_by_the_next_start(files: MemoryFile
     assert found is not None
     assert found.directory == "/b/orders-0"
     assert again.future(ORDERS[0]) is None
+
+
+def test_the_copy_of_a_log_that_cannot_be_identified_does_not_replace_it(
+    files: MemoryFiles,
+) -> None:
+    manager = loaded(files, "/a", "/b")
+    append(manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default(), "/a"), b"x")
+    manager.create_future(ORDERS[0], "/b")
+    manager.shutdown(NOW_MS)
+    files.write_file("/a/orders-0/partition.metadata", b"garbage")
+    again = loaded(files, "/a", "/b")
+    assert again.get(ORDERS[0]) is None
+    with pytest.raises(PartitionUnidentified, match="/a/orders-0"):
+        again.create(ORDERS[0], TOPIC_ID, TopicConfig.default(), is_new=False)
+    assert again.future(ORDERS[0]) is not None
 
 
 def test_reports_of_wanted_partitions_only(files: MemoryFiles) -> None:
