@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -12,6 +11,7 @@ from benchmarks.command_line import amount, count, parser_for
 from benchmarks.compare.awake import processors_awake
 from benchmarks.compare.measure import Outcome, Row, measure
 from benchmarks.compare.servers import Servers, both_servers
+from benchmarks.figures import write_figures
 
 
 def compare(
@@ -34,7 +34,7 @@ def compare(
             outcomes.append(outcome)
             _print_row(outcome)
     if arguments.json:
-        arguments.json.write_text(json.dumps([each.as_json() for each in outcomes], indent=2))
+        write_figures(arguments.json, [each.as_json() for each in outcomes])
     return 0
 
 

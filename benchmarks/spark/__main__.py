@@ -17,7 +17,6 @@ ratios are the result.
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import sys
 import time
@@ -32,6 +31,7 @@ from typing import Any, NamedTuple
 from pyspark.sql import SparkSession
 
 from benchmarks.command_line import amount, count, parser_for, times
+from benchmarks.figures import write_figures
 from benchmarks.spark.cpu import cpu_seconds
 from benchmarks.spark.jobs import JOBS, Found, Job, Place
 from benchmarks.spark.latency import BATCHES, micro_batch_ms, point_query_ms
@@ -253,7 +253,7 @@ def main(words: Sequence[str] | None = None) -> int:
     with _place() as (place, data_dir):
         table = _run(place, data_dir, arguments)
     if arguments.json:
-        arguments.json.write_text(json.dumps(table.rows, indent=2))
+        write_figures(arguments.json, table.rows)
     return 0
 
 

@@ -61,7 +61,7 @@ def test_every_row_has_both_figures(tmp_path: Path) -> None:
         assert min(ours, theirs) > 0
         assert ratio == least  # of one round
         assert (row.goal is not None) == (figures.strip().endswith("reached"))
-    told = json.loads(file.read_text())
+    told = json.loads(file.read_text())["rows"]
     assert [each["row"] for each in told] == [row.name for row in expected]
     for each in told:
         assert min(each["pykbroker"], each["apache"], each["ratio"]) > 0

@@ -31,4 +31,6 @@ def test_every_load_has_both_figures(tmp_path: Path) -> None:
         name, figures = line[:44], line[44:]
         assert name.strip() == row.name
         assert min(numbers(figures)[:2]) > 0
-    assert [each["row"] for each in json.loads(file.read_text())] == [row.name for row in rows]
+    assert [each["row"] for each in json.loads(file.read_text())["rows"]] == [
+        row.name for row in rows
+    ]
