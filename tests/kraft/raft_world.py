@@ -291,10 +291,8 @@ class RaftWorld:
             answer = ev.VoteAnswered(node_id, epoch, leader_id, effect.granted, asked.pre_vote)
         elif isinstance(asked, ev.SendEndEpoch):
             answer = ev.EndEpochAnswered(node_id, epoch, leader_id)
-        elif effect.error_code:
-            answer = ev.NewsReceived(epoch, leader_id)
         else:
-            answer = ev.BeginEpochAnswered(node_id, epoch, leader_id)
+            answer = ev.NewsReceived(epoch, leader_id)
         self.post.append((node_id, to, answer))
 
     def tell(self, node_id: int, text: str) -> None:

@@ -63,8 +63,6 @@ class Raft(RaftState):
                 raft_elections.pre_vote_not_supported(self, event, now_ms)
             case ev.BeginEpochRequested():
                 raft_following.begin_epoch_requested(self, event, now_ms)
-            case ev.BeginEpochAnswered():
-                raft_leading.begin_epoch_answered(self, event, now_ms)
             case ev.EndEpochRequested():
                 raft_following.end_epoch_requested(self, event, now_ms)
             case ev.EndEpochAnswered():
@@ -104,6 +102,8 @@ class Raft(RaftState):
             self.become_prospective(now_ms)
         elif isinstance(self.role, Candidate):
             self.send_votes(pre_vote=False)
+        elif isinstance(self.role, Resigned):
+            self.send_end_epoch(self.role)
 
     def _tick(self, now_ms: int) -> None:
         role = self.role
@@ -120,6 +120,7 @@ class Raft(RaftState):
                 # In a later epoch: in this one the node was the leader, which it no longer is.
                 self.become_unattached(self.epoch + 1, now_ms)
             elif isinstance(role, Prospective):
-                raft_elections.lose_pre_vote(self, role, now_ms)
+                # Nobody has refused: ask again at once.
+                raft_elections.lose_pre_vote(self, role, now_ms, role.election_deadline_ms)
             elif self.is_voter:
                 self.become_prospective(now_ms)

@@ -63,7 +63,7 @@ def vote_answered(raft: RaftState, event: ev.VoteAnswered, now_ms: int) -> None:
         return
     elif isinstance(role, Prospective):
         # A candidate waits until its timeout expires, so that voters do not chase each other.
-        lose_pre_vote(raft, role, now_ms)
+        lose_pre_vote(raft, role, now_ms, raft.election_deadline(now_ms))
 
 
 def pre_vote_not_supported(raft: RaftState, event: ev.PreVoteNotSupported, now_ms: int) -> None:
@@ -72,12 +72,12 @@ def pre_vote_not_supported(raft: RaftState, event: ev.PreVoteNotSupported, now_m
         raft.become_candidate(now_ms)
 
 
-def lose_pre_vote(raft: RaftState, role: Prospective, now_ms: int) -> None:
+def lose_pre_vote(raft: RaftState, role: Prospective, now_ms: int, deadline_ms: int) -> None:
     """Give up a pre-vote, because the election would not be won: follow the known
-    leader, or wait.
+    leader, or wait until `deadline_ms` before asking again.
     """
     if role.leader_id >= 0 and role.leader_id in raft.voters.nodes:
-        raft.become_follower(raft.epoch, role.leader_id, now_ms, voted=role.voted)
+        raft.become_follower(raft.epoch, role.leader_id, now_ms)
         return
-    raft.role = Unattached(raft.election_deadline(now_ms), role.leader_id, role.voted)
+    raft.role = Unattached(deadline_ms, role.leader_id, role.voted)
     raft.save()

@@ -109,15 +109,6 @@ class BeginEpochRequested:
 
 
 @value
-class BeginEpochAnswered:
-    """A voter has acknowledged this replica as leader."""
-
-    voter_id: int
-    epoch: int
-    leader_id: int
-
-
-@value
 class EndEpochRequested:
     """An EndQuorumEpoch request: the leader resigns and names who should follow, best first."""
 
@@ -184,7 +175,6 @@ Event = (
     | VoteAnswered
     | PreVoteNotSupported
     | BeginEpochRequested
-    | BeginEpochAnswered
     | EndEpochRequested
     | EndEpochAnswered
     | NewsReceived

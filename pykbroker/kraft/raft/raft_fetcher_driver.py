@@ -9,7 +9,8 @@
 State: whether the leader was recently unreachable; the epoch whose leader knows where this voter
 listens. Everything else is in the machine and the log.
 In:    `wake` when the role may have changed. Out: requests through `send`; calls to the driver.
-Invariant: a voter's log is on disk before its next Fetch reports its end to the leader.
+Invariant: the log of a voter, and of a controller that can become one, is on disk before its next
+Fetch reports its end to the leader.
 Source: Kafka's `KafkaRaftClient.java` (`pollFollower`, `handleFetchResponse`,
 `handleFetchSnapshotResponse`).
 """
@@ -86,6 +87,7 @@ class RaftFetcher:
         retry_backoff_ms: int,
         max_bytes: int,
         max_snapshot_bytes: int,
+        can_become_voter: bool,
         on_fatal: Callable[[BaseException], None],
     ) -> None:
         self._driver = driver
@@ -100,6 +102,7 @@ class RaftFetcher:
         self._retry_backoff_ms = retry_backoff_ms
         self._max_bytes = min(max_bytes, MOST_BYTES)
         self._max_snapshot_bytes = min(max_snapshot_bytes, MOST_BYTES)
+        self._can_become_voter = can_become_voter
         self._on_fatal = on_fatal
         self._changed: Deferred | None = None
         self._task: Task | None = None
@@ -217,10 +220,11 @@ class RaftFetcher:
             if partition.records and not await self._append(partition.records):
                 return True
             self._alive(partition.high_watermark)
-            if raft.is_voter:
-                if self._told_epoch != raft.epoch and peer.node_id == raft.leader_id:
-                    self._told_epoch = raft.epoch
-                    spawn(self._tell_leader(peer))
+            is_leader = peer.node_id == raft.leader_id
+            if raft.is_voter and is_leader and self._told_epoch != raft.epoch:
+                self._told_epoch = raft.epoch
+                spawn(self._tell_leader(peer))
+            if raft.is_voter or self._can_become_voter:
                 await self._driver.flushed()
         return True
 

@@ -47,10 +47,11 @@ def successor_backoff_ms(
     """Return how long a voter waits before standing for election after its leader has resigned.
 
     The leader names its successors, best first: the first stands immediately, each further one
-    waits twice as long, and a voter that is not named waits longest.
+    waits twice as long, and a voter that is not named waits longest. A leader that has just started
+    names none, since it does not know what the others have: all stand immediately.
     """
     place = next((at for at, key in enumerate(successors) if key.matches(me)), len(successors))
-    if place == 0 and successors:
+    if place == 0:
         return 0
     if place >= len(successors):
         return longest_ms
@@ -99,7 +100,7 @@ def follow_news(
         raft.become_follower(epoch, leader_id, now_ms)
         return True
     if known and from_leader and isinstance(raft.role, (Unattached, Prospective)):
-        raft.become_follower(epoch, leader_id, now_ms, voted=raft.role.voted)
+        raft.become_follower(epoch, leader_id, now_ms)
         return True
     if epoch > raft.epoch:
         raft.become_unattached(epoch, now_ms, leader_id)

@@ -1,4 +1,4 @@
-"""Messages of followers to their leader: acknowledgements, and how much of the log they have.
+"""Messages of followers to their leader: how much of the log they have.
 
 Source: Kafka's `LeaderState.java`, `KafkaRaftClient.handleFetchRequest`.
 """
@@ -6,7 +6,6 @@ Source: Kafka's `LeaderState.java`, `KafkaRaftClient.handleFetchRequest`.
 from __future__ import annotations
 
 from pykbroker.kraft.raft import raft_events as ev
-from pykbroker.kraft.raft.raft_following import follow_news
 from pykbroker.kraft.raft.raft_roles import Leader, VoterProgress
 from pykbroker.kraft.raft.raft_state import RaftState
 from pykbroker.kraft.raft.voters import ReplicaKey
@@ -15,19 +14,10 @@ from pykbroker.kraft.raft.voters import ReplicaKey
 OBSERVER_SESSION_MS = 300_000
 
 
-def begin_epoch_answered(raft: RaftState, event: ev.BeginEpochAnswered, now_ms: int) -> None:
-    """Record that a voter has acknowledged this leader."""
-    if follow_news(raft, event.epoch, event.leader_id, now_ms):
-        return
-    role = raft.role
-    if isinstance(role, Leader) and event.voter_id in role.progress:
-        role.progress[event.voter_id].acknowledged = True
-
-
 def follower_fetched(raft: RaftState, event: ev.FollowerFetched, now_ms: int) -> None:
     """Handle a fetch: the replica has everything before the offset, a voter on its disk."""
     role = raft.role
-    if not isinstance(role, Leader):
+    if not isinstance(role, Leader) or event.replica.id == raft.local.key.id:
         return
     if not raft.voters.is_voter(event.replica):
         if event.replica.id < 0:
@@ -36,7 +26,6 @@ def follower_fetched(raft: RaftState, event: ev.FollowerFetched, now_ms: int) ->
         progress = role.observers.setdefault(event.replica, VoterProgress())
     else:
         progress = role.progress.setdefault(event.replica.id, VoterProgress())
-        progress.acknowledged = True
         note_voter_alive(raft, role, event.replica, now_ms)
     note_progress(progress, event.offset, raft.log_end.offset, now_ms)
     advance_high_watermark(raft)
@@ -54,7 +43,7 @@ def note_progress(
         progress.last_caught_up_ms = progress.last_fetch_ms
     progress.leader_end_offset = leader_end_offset
     progress.last_fetch_ms = now_ms
-    progress.end_offset = max(progress.end_offset, offset)
+    progress.end_offset = offset  # a lower one, too: the voter has lost what follows
 
 
 def forget_silent_observers(role: Leader, now_ms: int) -> None:

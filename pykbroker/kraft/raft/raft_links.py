@@ -60,6 +60,7 @@ class RaftLinks:
             retry_backoff_ms=config.controller_quorum_retry_backoff_ms,
             max_bytes=config.controller_quorum_fetch_max_bytes,
             max_snapshot_bytes=config.controller_quorum_fetch_snapshot_max_bytes,
+            can_become_voter=config.is_controller,
             on_fatal=on_fatal,
         )
         driver.link(self._messenger, self._fetcher.wake)

@@ -4,7 +4,7 @@
     SendBeginEpoch   sent once: the machine repeats it by its own deadline
     SendEndEpoch     retried while this node is in the resigned state of that epoch
 
-State: how many messages are in flight; each is a coroutine.
+State: the last vote asked of each voter; how many messages are in flight; each is a coroutine.
 In:    effects of the machine. Out: requests through `send`; events through `step`.
 Source: Kafka's `KafkaRaftClient.java` (`maybeSendVoteRequests`, `pollResigned`, `RequestManager`).
 """
@@ -55,6 +55,7 @@ class RaftMessenger:
         self._request_timeout_ms = request_timeout_ms
         self._retry_backoff_ms = retry_backoff_ms
         self._stopped = False
+        self._votes: dict[int, ev.SendVote] = {}
         self.in_flight = 0
 
     def stop(self) -> None:
@@ -63,6 +64,7 @@ class RaftMessenger:
 
     def send_vote(self, effect: ev.SendVote) -> None:
         """Ask for a vote; the log must be on disk up to the end given in the effect."""
+        self._votes[effect.voter.id] = effect
         spawn(self._vote(effect))
 
     def send_begin_epoch(self, effect: ev.SendBeginEpoch) -> None:
@@ -100,10 +102,14 @@ class RaftMessenger:
             return
 
     def _is_wanted(self, effect: ev.SendVote) -> bool:
-        """Return whether this election still lasts and the voter has not answered."""
+        """Return whether this election still lasts and the voter has not answered. A voter that
+        stands again in the same epoch asks anew.
+        """
         role = self._raft.role
         wanted = Prospective if effect.pre_vote else Candidate
-        if self._stopped or self._raft.epoch != effect.epoch or not isinstance(role, wanted):
+        if self._stopped or self._votes[effect.voter.id] is not effect:
+            return False
+        if self._raft.epoch != effect.epoch or not isinstance(role, wanted):
             return False
         return effect.voter.id not in role.granted | role.rejected
 
@@ -113,11 +119,7 @@ class RaftMessenger:
         )
         known, partition = await self._ask(effect.voter.id, message)
         if partition is not None:
-            leader = self._peers.reachable(known.leader_id)
-            if partition.error_code:
-                self._step(ev.NewsReceived(known.epoch, leader))
-            else:
-                self._step(ev.BeginEpochAnswered(effect.voter.id, known.epoch, leader))
+            self._step(ev.NewsReceived(known.epoch, self._peers.reachable(known.leader_id)))
 
     async def _end_epoch(self, effect: ev.SendEndEpoch) -> None:
         message = raft_rpc.make_end_epoch(

@@ -71,7 +71,6 @@ class VoterProgress:
     last_fetch_ms: int = -1
     leader_end_offset: int = -1
     last_caught_up_ms: int = -1
-    acknowledged: bool = False
 
 
 @dataclass(slots=True)

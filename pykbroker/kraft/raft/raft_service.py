@@ -13,6 +13,7 @@ Source: Kafka's `KafkaRaftClient.java`.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -43,6 +44,8 @@ KEY = "__cluster_metadata"
 VOTER_UPDATE_TIMEOUT_MS = 5_000
 
 INVALID_REQUEST = int(ErrorCode.INVALID_REQUEST)
+
+_log = logging.getLogger(__name__)
 
 
 class RaftService:
@@ -220,6 +223,9 @@ class RaftService:
         if diverging is not None:
             return self._entry(0, diverging=diverging)
         replica = ReplicaKey(_replica_id(message), asked.replica_directory_id)
+        if replica.id == self.raft.local.key.id:
+            _log.error("Another node fetches the metadata with this node's id, %d", replica.id)
+            return self._entry(int(ErrorCode.UNKNOWN_SERVER_ERROR))
         self.driver.step(ev.FollowerFetched(replica, asked.fetch_offset))
         if asked.fetch_offset >= log.end.offset:
             return self._entry(0)

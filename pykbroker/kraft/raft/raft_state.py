@@ -118,7 +118,7 @@ class RaftState:
     def become_prospective(self, now_ms: int) -> None:
         """Become prospective: ask whether an election would be won."""
         role = self.role
-        voted = role.voted if isinstance(role, (Unattached, Follower)) else None
+        voted = self.election().voted
         leader = UNKNOWN_LEADER if isinstance(role, (Resigned, Candidate)) else self.leader_id
         me = self.local.key.id
         self.role = Prospective(self.election_deadline(now_ms), leader, voted, granted={me})
@@ -140,9 +140,8 @@ class RaftState:
 
     def send_votes(self, *, pre_vote: bool) -> None:
         """Ask every other voter."""
-        for node in self.voters.nodes.values():
-            if node.key.id != self.local.key.id:
-                self.effects.append(ev.SendVote(node.key, self.epoch, self.log_end, pre_vote))
+        for key in self._others:
+            self.effects.append(ev.SendVote(key, self.epoch, self.log_end, pre_vote))
 
     def become_leader(self, now_ms: int) -> None:
         """Become the leader, after a majority has voted for this replica."""
@@ -185,40 +184,46 @@ class RaftState:
         return (change, version, voters.to_record())
 
     def send_begin_epoch(self, role: Leader, now_ms: int) -> None:
-        """Announce this leader to the voters that have not acknowledged it."""
-        waiting = False
-        for node in self.voters.nodes.values():
-            progress = role.progress.setdefault(node.key.id, VoterProgress())
-            if node.key.id != self.local.key.id and not progress.acknowledged:
-                self.effects.append(ev.SendBeginEpoch(node.key, self.epoch))
-                waiting = True
-        role.begin_epoch_deadline_ms = now_ms + self.fetch_timeout_ms // 2 if waiting else NEVER
+        """Announce this leader to the voters that do not fetch: they may not know it, or may have
+        given it up.
+        """
+        interval_ms = self.fetch_timeout_ms // 2
+        others = self._others
+        for key in others:
+            fetched_ms = role.progress.setdefault(key.id, VoterProgress()).last_fetch_ms
+            if fetched_ms < 0 or now_ms - fetched_ms >= interval_ms:
+                self.effects.append(ev.SendBeginEpoch(key, self.epoch))
+        role.begin_epoch_deadline_ms = now_ms + interval_ms if others else NEVER
 
     def resign(self, now_ms: int) -> None:
         """Resign: tell the others who should follow."""
         role = self.role
         if not isinstance(role, Leader):
             return
-        others = [
-            node.key for node in self.voters.nodes.values() if node.key.id != self.local.key.id
-        ]
-        successors = tuple(sorted(others, key=lambda key: -self._end_offset_of(role, key.id)))
-        self.role = Resigned(self.election_deadline(now_ms), successors)
-        for key in others:
-            self.effects.append(ev.SendEndEpoch(key, self.epoch, successors))
+        successors = sorted(self._others, key=lambda key: -self._end_offset_of(role, key.id))
+        self.role = Resigned(self.election_deadline(now_ms), tuple(successors))
+        self.send_end_epoch(self.role)
         self.announce(leader_id=UNKNOWN_LEADER)
+
+    @property
+    def _others(self) -> list[ReplicaKey]:
+        """The other voters."""
+        return [node.key for node in self.voters.nodes.values() if node.key.id != self.local.key.id]
+
+    def send_end_epoch(self, role: Resigned) -> None:
+        """Tell the other voters that this leader has resigned, so that they need not wait for
+        their timeouts.
+        """
+        for key in self._others:
+            self.effects.append(ev.SendEndEpoch(key, self.epoch, role.preferred_successors))
 
     def _end_offset_of(self, role: Leader, voter: int) -> int:
         progress = role.progress.get(voter)
         return -1 if progress is None else progress.end_offset
 
-    def become_follower(
-        self, epoch: int, leader_id: int, now_ms: int, voted: ReplicaKey | None = None
-    ) -> None:
-        """Become a follower of this leader."""
-        role = self.role
-        if epoch == self.epoch and voted is None and isinstance(role, (Unattached, Prospective)):
-            voted = role.voted
+    def become_follower(self, epoch: int, leader_id: int, now_ms: int) -> None:
+        """Become a follower of this leader. The vote of the epoch is kept."""
+        voted = self.election().voted if epoch == self.epoch else None
         self.epoch = epoch
         self.role = Follower(leader_id, now_ms + self.fetch_timeout_ms, voted)
         self.save()
@@ -228,7 +233,7 @@ class RaftState:
         """Enter a later epoch, in which this replica has not voted."""
         role = self.role
         deadline = self.election_deadline(now_ms)
-        if isinstance(role, (Unattached, Candidate)):
+        if not isinstance(role, (Leader, Follower)):
             # Epochs raised by others must not postpone this replica's own election forever.
             deadline = min(deadline, role.election_deadline_ms)
         self.epoch = epoch

@@ -8,34 +8,56 @@ from pathlib import Path
 import pytest
 
 from pykbroker.kraft.raft import raft_events as ev
+from pykbroker.kraft.raft.quorum_state import ElectionState
 from pykbroker.kraft.raft.raft import Raft
 from pykbroker.kraft.raft.raft_events import LogEnd
 from pykbroker.kraft.raft.raft_following import successor_backoff_ms
-from pykbroker.kraft.raft.raft_roles import Leader
+from pykbroker.kraft.raft.raft_roles import Candidate, Leader, Prospective
 from pykbroker.kraft.raft.voters import QuorumHistory, ReplicaKey, VoterSet
 from pykbroker.testing.world.randomness import SeededSource
 from tests.harness.scenarios import replayed, scripts
 from tests.kraft.raft_world import RaftWorld, voter
 
 
-@pytest.mark.parametrize("path", scripts("raft", at_least=6), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", scripts("raft", at_least=8), ids=lambda path: path.stem)
 def test_script(path: Path) -> None:
     now, expected = replayed(path, RaftWorld())
     assert now == expected
 
 
-def lone_leader() -> Raft:
+def replica(*others: int) -> Raft:
+    """Node 1 in a quorum with `others`, started without a log."""
     node = voter(1)
-    history = QuorumHistory(VoterSet([node]))
     raft = Raft(
         local=node,
-        history=history,
+        history=QuorumHistory(VoterSet([node, *map(voter, others)])),
         election_timeout_ms=1000,
         fetch_timeout_ms=2000,
         election_backoff_max_ms=1000,
         random=SeededSource(random.Random(1)),
     )
     raft.step(ev.Started(None, LogEnd(0, 0)), 0)
+    return raft
+
+
+def lone_leader() -> Raft:
+    return replica()
+
+
+def candidate() -> Raft:
+    """Node 1 of three, which stands for election in epoch 1."""
+    raft = replica(2, 3)
+    raft.step(ev.Tick(), 2000)
+    raft.step(ev.VoteAnswered(2, 0, -1, granted=True, pre_vote=True), 2000)
+    assert isinstance(raft.role, Candidate)
+    return raft
+
+
+def leader_of_three() -> Raft:
+    raft = candidate()
+    raft.step(ev.VoteAnswered(2, 1, -1, granted=True, pre_vote=False), 2000)
+    raft.step(ev.Appended(LogEnd(1, 1)), 2000)
+    assert raft.is_leader
     return raft
 
 
@@ -46,6 +68,34 @@ def test_a_leader_counts_only_what_is_on_disk() -> None:
     assert raft.step(ev.Flushed(3), 0) == [ev.HighWatermarkMoved(3)]
     assert raft.step(ev.Flushed(3), 0) == []
     assert raft.step(ev.Flushed(5), 0) == [ev.HighWatermarkMoved(5)]
+
+
+def test_a_voter_that_has_lost_its_log_is_not_counted_any_more() -> None:
+    raft = leader_of_three()
+    raft.step(ev.FollowerFetched(voter(2).key, 1), 2000)
+    raft.step(ev.FollowerFetched(voter(2).key, 0), 2000)
+    assert raft.step(ev.Flushed(1), 2000) == []
+    assert raft.step(ev.FollowerFetched(voter(2).key, 1), 2000) == [ev.HighWatermarkMoved(1)]
+
+
+def test_a_second_node_with_the_leaders_id_does_not_count_as_a_voter() -> None:
+    raft = leader_of_three()
+    assert isinstance(raft.role, Leader)
+    deadline_ms = raft.role.check_quorum_deadline_ms
+    raft.step(ev.FollowerFetched(voter(1).key, 1), 3000)
+    assert raft.role.check_quorum_deadline_ms == deadline_ms
+    raft.step(ev.FollowerFetched(voter(2).key, 1), 3000)
+    assert raft.role.check_quorum_deadline_ms == deadline_ms + 1000
+
+
+def test_a_candidate_that_was_not_elected_votes_for_no_other_in_its_epoch() -> None:
+    raft = candidate()
+    raft.step(ev.Tick(), 4000)
+    assert isinstance(raft.role, Prospective)
+    request = ev.VoteRequested(voter(3).key, 1, LogEnd(0, 0), False, None, "r")
+    assert raft.step(request, 4000) == [ev.Reply("r", 0, 1, -1, granted=False)]
+    raft.step(ev.NewsReceived(1, 3), 4000)
+    assert raft.election() == ElectionState(1, 3, voter(1).key)
 
 
 def test_the_high_watermark_never_goes_back() -> None:
@@ -87,7 +137,7 @@ def test_a_vote_with_an_impossible_log_is_refused(pre_vote: bool) -> None:
 
 @pytest.mark.parametrize(
     ("place", "count", "backoff_ms"),
-    [(0, 3, 0), (1, 3, 250), (2, 3, 500), (3, 3, 1000), (0, 1, 0), (1, 2, 500), (0, 0, 1000)],
+    [(0, 3, 0), (1, 3, 250), (2, 3, 500), (3, 3, 1000), (0, 1, 0), (1, 2, 500), (0, 0, 0)],
 )
 def test_successors_of_a_leader_stand_one_after_the_other(
     place: int, count: int, backoff_ms: int

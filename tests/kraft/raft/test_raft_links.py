@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
+from pykbroker.protocol.messages.fetch_request import FetchRequest
 from tests.kraft.node_world import NodeWorld
 from tests.kraft.quorum_world import QuorumWorld
 
@@ -45,3 +50,44 @@ def test_votes_in_flight_are_counted_until_they_are_answered() -> None:
     world.leader()
     world.advance(10_000)
     assert all(node.driver._links.in_flight <= 1 for node in others if node.driver._links)
+
+
+def test_a_voter_that_nobody_answers_does_not_ask_more_and_more() -> None:
+    world = QuorumWorld(3)
+    alone = world.leader()
+    for node in world.nodes.values():
+        if node is not alone:
+            node.kill()
+    world.advance(40_000)
+    links = alone.driver._links
+    assert links is not None
+    counts = []
+    for _ in range(1_000):
+        world.advance(10)
+        counts.append(links.in_flight)
+    assert 1 <= max(counts) <= 4  # the last question to each of two voters, and the one before
+
+
+@pytest.mark.parametrize("can_become_voter", [False, True])
+def test_what_a_future_voter_reports_is_on_its_disk(
+    monkeypatch: pytest.MonkeyPatch, can_become_voter: bool
+) -> None:
+    world = QuorumWorld(3, observers=1)
+    observer = world.nodes[4]
+    assert observer.driver._links is not None
+    observer.driver._links._fetcher._can_become_voter = can_become_voter
+    carry, unsynced = world.carry, []
+
+    def watched(sender: Any, peer: Any, message: Any, deadline_ms: int) -> Any:
+        if sender is observer and isinstance(message, FetchRequest):
+            (topic,) = message.topics
+            if topic.partitions[0].fetch_offset > sender.raft.flushed_offset:
+                unsynced.append(topic.partitions[0].fetch_offset)
+        return carry(sender, peer, message, deadline_ms)
+
+    monkeypatch.setattr(world, "carry", watched)
+    leader = world.leader()
+    for number in range(1, 20):
+        world.settle(world.change(leader, number))
+    world.agree()
+    assert bool(unsynced) is not can_become_voter

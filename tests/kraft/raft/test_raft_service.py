@@ -13,6 +13,7 @@ from pykbroker.kraft.metadata_snapshot import SnapshotId
 from pykbroker.kraft.raft import raft_rpc
 from pykbroker.kraft.raft.raft_events import LogEnd
 from pykbroker.kraft.raft.voters import ReplicaKey
+from pykbroker.protocol.messages.fetch_request import ReplicaState
 from tests.kraft.quorum_world import QuorumNode, QuorumWorld, over_the_wire
 
 LATER = 1 << 20
@@ -185,6 +186,14 @@ def test_fetches(
     assert code_of(response) == code
     if response.responses:
         assert not response.responses[0].partitions[0].records
+
+
+def test_a_second_node_with_the_leaders_id_gets_nothing(
+    world: QuorumWorld, leader: QuorumNode
+) -> None:
+    twin = ReplicaState(replica_id=leader.node_id)
+    response = fetch(leader, world, leader.driver.raft.log.end, replica_state=twin)
+    assert code_of(response) == ErrorCode.UNKNOWN_SERVER_ERROR
 
 
 def test_a_follower_sends_replicas_to_its_leader(
