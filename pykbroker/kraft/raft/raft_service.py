@@ -191,7 +191,7 @@ class RaftService:
             message.max_wait_ms < 0
             or asked.fetch_offset < 0
             or asked.last_fetched_epoch < 0
-            or asked.last_fetched_epoch > asked.current_leader_epoch >= 0
+            or asked.last_fetched_epoch > asked.current_leader_epoch
         ):
             return self._fetch_response(self._entry(INVALID_REQUEST))
         waiting = _WaitingFetch(self, message)
@@ -264,7 +264,7 @@ class RaftService:
         entry = fetch_response.PartitionData(
             partition_index=0,
             error_code=code,
-            high_watermark=raft.high_watermark,
+            high_watermark=-1 if code else raft.high_watermark,
             log_start_offset=self.driver.log.start_offset,
             current_leader=fetch_response.LeaderIdAndEpoch(
                 leader_id=raft.leader_id, leader_epoch=raft.epoch

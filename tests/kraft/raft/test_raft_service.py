@@ -175,6 +175,7 @@ def fetch(node: QuorumNode, world: QuorumWorld, end: LogEnd, **changes: Any) -> 
         ({"fetch_offset": -1}, ErrorCode.INVALID_REQUEST),
         ({"last_fetched_epoch": -1}, ErrorCode.INVALID_REQUEST),
         ({"last_fetched_epoch": LATER}, ErrorCode.INVALID_REQUEST),
+        ({"current_leader_epoch": -1}, ErrorCode.INVALID_REQUEST),
         ({"current_leader_epoch": 0}, ErrorCode.FENCED_LEADER_EPOCH),
         ({"current_leader_epoch": LATER}, ErrorCode.UNKNOWN_LEADER_EPOCH),
     ],
@@ -185,7 +186,8 @@ def test_fetches(
     response = fetch(leader, world, LogEnd(0, 0), **changes)
     assert code_of(response) == code
     if response.responses:
-        assert not response.responses[0].partitions[0].records
+        (partition,) = response.responses[0].partitions
+        assert (len(partition.records), partition.high_watermark) == (0, -1)
 
 
 def test_a_second_node_with_the_leaders_id_gets_nothing(
