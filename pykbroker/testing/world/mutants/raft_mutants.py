@@ -138,6 +138,6 @@ RAFT_MUTANTS = (
         "a new controller starts from the committed metadata",
         (Patch("kraft.controller_driver:ControllerDriver.on_leader", instead(_leader_for_ever)),),
         life=QUORUM,
-        seed=79,
+        seed=142,
     ),
 )
