@@ -62,9 +62,9 @@ def reader_watched() -> Iterator[None]:
     ended, end = os.pipe()
     thread = threading.Thread(target=watch, daemon=True)
     before = signal.signal(signal.SIGPIPE, interrupt)
-    thread.start()
     try:
         try:
+            thread.start()  # the reader may have gone already
             yield
         finally:
             signal.signal(signal.SIGPIPE, before)

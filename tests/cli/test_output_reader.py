@@ -44,6 +44,19 @@ def test_a_wait_ends_when_the_reader_leaves(monkeypatch: pytest.MonkeyPatch) -> 
     assert signal.getsignal(signal.SIGPIPE) == before
 
 
+def test_a_reader_that_left_before_it_was_watched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The signal comes while the thread that sends it is being started."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    before = signal.getsignal(signal.SIGPIPE)
+    with os.fdopen(writing, "w") as output:
+        monkeypatch.setattr(sys, "stdout", output)
+        for _ in range(20):
+            with pytest.raises(BrokenPipeError), reader_watched():
+                assert not threading.Event().wait(60), "the wait was not interrupted"
+    assert signal.getsignal(signal.SIGPIPE) == before
+
+
 def test_the_signal_of_another_pipe_means_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     reading, writing = os.pipe()
     with os.fdopen(writing, "w") as output:
