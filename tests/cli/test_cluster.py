@@ -74,9 +74,15 @@ def test_life_of_a_cluster(tmp_path: Path, run: Run) -> None:
         assert found[2] == str(tmp_path)
         assert run("topics", *at, "--create", "--topic", "kept").code == 0
         describe = ("topics", *at, "--describe", "--topic", "kept")
-        # Another node than the one that was asked to create it may not know of it yet.
-        wait_for(lambda: run(*describe).lines, "the topic on the node that is asked")
-        described = run(*describe).lines[0]
+        shown: list[list[str]] = []
+
+        def is_shown() -> bool:
+            """Another node than the one that was asked to create it may not know of it yet."""
+            shown.append(run(*describe).lines)
+            return bool(shown[-1])
+
+        wait_for(is_shown, "the topic on the node that is asked")
+        described = shown[-1][0]
         assert "\tPartitionCount: 4\tReplicationFactor: 3\t" in described
         assert "min.insync.replicas=2" in described
         first_id = run("cluster", "cluster-id", *at).out

@@ -126,23 +126,32 @@ def test_a_port_in_use(run: Run, broker: Broker, tmp_path: Path) -> None:
     assert not directory.exists()
 
 
-def test_a_directory_in_use(run: Run, broker: Broker) -> None:
-    before = sorted(os.listdir(broker.data_dir))
-    outcome = run("start", "--data-dir", str(broker.data_dir), "--listen", "127.0.0.1:0")
+def test_a_directory_in_use(run: Run, tmp_path: Path) -> None:
+    with Broker(data_dir=tmp_path) as broker:
+        broker.pause()  # its own checkpoints would change the directory
+        before = contents(tmp_path)
+        outcome = run("start", "--data-dir", str(tmp_path), "--listen", "127.0.0.1:0")
+        after = contents(tmp_path)
+        broker.resume()
     assert outcome.code == 1
     assert "Failed to acquire lock on file .lock" in outcome.err.splitlines()[-1]
-    assert sorted(os.listdir(broker.data_dir)) == before
+    assert after == before
+
+
+def contents(directory: Path) -> dict[Path, int]:
+    """All files and directories, and when each was changed."""
+    return {path: path.stat().st_mtime_ns for path in directory.rglob("*")}
 
 
 def test_a_directory_of_another_node(run: Run, tmp_path: Path) -> None:
     with Broker(data_dir=tmp_path):
         pass
     (tmp_path / ".lock").unlink(missing_ok=True)
-    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
+    before = contents(tmp_path)
     outcome = run("start", "--data-dir", str(tmp_path), "--listen", "127.0.0.1:0", "--node-id", "2")
     assert outcome.code == 1
     assert "doesn't match the configured node.id 2" in outcome.err.splitlines()[-1]
-    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
+    assert contents(tmp_path) == before
 
 
 def test_a_directory_that_cannot_be_locked_is_one_line(run: Run) -> None:

@@ -124,11 +124,13 @@ def test_a_slow_answer_times_out_and_closes_the_connection() -> None:
     async def slow(conversation: Conversation, header: RequestHeader, message: Any) -> None:
         if header.api_key == API_VERSIONS:
             await conversation.offer(header)
-        elif len(conversation.node.conversations) > 1:
+        elif message.generation_id == 1 or len(conversation.node.conversations) > 1:
             await conversation.heartbeat(header, 9)
 
     async def body(caller: Caller) -> None:
         async with FakeNode(slow) as node:
+            # Connected: a request that expires before it was sent takes no other with it.
+            assert (await wait_for(caller.send(node.peer, 1))).throttle_time_ms == 9
             first = caller.send(node.peer, timeout_ms=300)
             second = caller.send(node.peer)
             assert (await wait_for(first)).code == ErrorCode.REQUEST_TIMED_OUT
