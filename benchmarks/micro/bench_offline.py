@@ -41,13 +41,17 @@ CODECS = {"none": 0, "snappy": 2, "lz4": 3, "zstd": 4}
 
 @dataclass(frozen=True)
 class Shape:
-    """One set of files."""
+    """One set of files. In `is_even` ones all records have one length; elsewhere values differ, and
+    keys that `count_up` do, too.
+    """
 
     name: str
     value_bytes: int
     batch_bytes: int
     codec: str = "none"
     headers: bool = False
+    is_even: bool = False
+    count_up: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,8 @@ ZSTD_16K = Shape("100 B, 16 KB, zstd", 100, 16_384, "zstd")
 ZSTD_1M = Shape("100 B, 1 MB, zstd", 100, 1_047_000, "zstd")
 LZ4_16K = Shape("100 B, 16 KB, lz4", 100, 16_384, "lz4")
 SNAPPY_16K = Shape("100 B, 16 KB, snappy", 100, 16_384, "snappy")
+EVEN = Shape("100 B, 1,024, even", 100, 1024 * 124, is_even=True)
+COUNTED = Shape("100 B, 1,024, counted keys", 100, 1024 * 124, count_up=True)
 HEADERS = Shape("100 B, 16 KB, 2 headers", 100, 16_384, headers=True)
 
 ROWS = (
@@ -81,6 +87,8 @@ ROWS = (
     Row(SNAPPY_16K, KVOT),
     Row(HEADERS, (*KVOT, "headers"), "5 M/s"),
     Row(HEADERS, KVOT),
+    Row(EVEN, KVOT),
+    Row(COUNTED, KVOT, "3.6 M/s"),
     Row(S100_16K, SPARK),
     Row(S100_16K, ("key",)),
     Row(S100_16K, ("value_size",)),
@@ -92,7 +100,8 @@ ROWS = (
 def make(directory: Path, shape: Shape, total_bytes: int) -> int:
     """Write a segment with its index; return the number of records."""
     chance = random.Random(1)
-    values = [_value(chance, shape.value_bytes) for _ in range(4001)]
+    spread = 0 if shape.is_even else shape.value_bytes * 0.25
+    values = [_value(chance, shape.value_bytes, spread) for _ in range(4001)]
     keys = [b"user-%06d" % chance.randrange(10_000) for _ in range(3011)]
     headers = [("trace", b"%016x" % 7), ("source", b"web")] if shape.headers else []
     per_batch = max(1, shape.batch_bytes // (shape.value_bytes + 24 + 34 * bool(headers)))
@@ -104,7 +113,12 @@ def make(directory: Path, shape: Shape, total_bytes: int) -> int:
     with (place / f"{0:020d}.log").open("wb") as log:
         while position < total_bytes:
             rows = [
-                (keys[n % 3011], values[n * 7 % 4001], 1_760_000_000_000 + n // 3, headers)
+                (
+                    b"%d" % n if shape.count_up else keys[n % 3011],
+                    values[n * 7 % 4001],
+                    1_760_000_000_000 + n // 3,
+                    headers,
+                )
                 for n in range(offset, offset + per_batch)
             ]
             batch = build_batch(rows, base_offset=offset, codec=CODECS[shape.codec])
@@ -128,8 +142,8 @@ def read_anew(path: Path) -> None:
             continue
 
 
-def _value(chance: random.Random, size: int) -> bytes:
-    wanted = max(8, int(chance.gauss(size, size * 0.25)))
+def _value(chance: random.Random, size: int, spread: float) -> bytes:
+    wanted = max(8, int(chance.gauss(size, spread)))
     text = b'{"user":%d,"at":%d,"id":"%016x","pad":"' % (
         chance.randrange(10**6),
         1_700_000_000_000 + chance.randrange(10**9),
