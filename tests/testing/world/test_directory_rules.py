@@ -19,16 +19,18 @@ from tests.log.directories.test_log_manager import ORDERS, TOPIC_ID, loaded
 from tests.log.log_makers import NOW_MS, append, batch_of
 
 
-def log_and_copy(values: int = 4) -> tuple[PartitionLog, PartitionLog]:
+def log_and_copy(left_out: int | None = None, **config: str) -> tuple[PartitionLog, PartitionLog]:
+    """Four records of two epochs, and a copy that lacks one of them."""
     manager = loaded(MemoryFiles(), "/a", "/b")
-    log = manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default(), "/a")
-    for number in range(values):
-        append(log, b"%d" % number, epoch=number // 2)
+    log = manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default(**config), "/a")
     copy = manager.create_future(ORDERS[0], "/b")
-    outcome = log.read(0, 1 << 20, log.log_end_offset)
-    assert outcome.slice is not None
-    copy.append_as_follower(outcome.slice.read(), NOW_MS)
-    copy.write_pending()
+    for number in range(4):
+        append(log, b"%d" % number, epoch=number // 2)
+        outcome = log.read(number, 1 << 20, log.log_end_offset)
+        assert outcome.slice is not None
+        if number != left_out:
+            copy.append_as_follower(outcome.slice.read(), NOW_MS)
+            copy.write_pending()
     return log, copy
 
 
@@ -80,6 +82,15 @@ def test_a_copy_that_is_not(
     log, copy = log_and_copy()
     spoil(log, copy)
     with pytest.raises(Violation, match=message):
+        check_same("orders-0", log, copy)
+
+
+def test_a_copy_without_a_batch_that_was_compacted_begins_its_epoch_later() -> None:
+    log, copy = log_and_copy(left_out=2, cleanup_policy="compact")
+    assert copy.end_offset_for_epoch(0) != log.end_offset_for_epoch(0)
+    check_same("orders-0", log, copy)
+    forget_epochs(log, copy)
+    with pytest.raises(Violation, match="leader epoch 0 ends elsewhere"):
         check_same("orders-0", log, copy)
 
 
