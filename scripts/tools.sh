@@ -15,7 +15,7 @@ apt_install() {
     as_root=""
     if [ "$(id -u)" != 0 ]; then as_root=sudo; fi
     if ! command -v apt-get >/dev/null || ! command -v ${as_root:-true} >/dev/null; then
-        say "$* is missing: install it, on Debian as root by 'apt-get install $*', and start again"
+        say "missing: $*; install this, on Debian as root by 'apt-get install $*', and start again"
         return 1
     fi
     say "installing Debian's $* by apt-get"
@@ -92,13 +92,20 @@ install_checkout() {
     echo "$wanted" >"$1/installed" # without extras it is less than that
 }
 
+# need_test_tools: the commands that the tests start. All packages that are missing are named at once.
 need_test_tools() {
+    missing=""
     # `java File.java` compiles in memory: that takes a JDK, a JRE is not enough.
     if ! java --list-modules 2>/dev/null | grep -q '^jdk.compiler'; then
-        apt_install openjdk-17-jdk-headless
+        missing=openjdk-17-jdk-headless
     fi
-    if ! command -v mvn >/dev/null; then apt_install maven; fi
-    if ! command -v node >/dev/null; then apt_install nodejs; fi
-    if ! command -v npm >/dev/null; then apt_install npm; fi
-    if ! command -v kcat >/dev/null; then apt_install kcat; fi
+    if ! command -v mvn >/dev/null; then missing="$missing maven"; fi
+    if ! command -v node >/dev/null; then missing="$missing nodejs"; fi
+    for command in npm kcat; do
+        if ! command -v $command >/dev/null; then missing="$missing $command"; fi
+    done
+    if [ -n "$missing" ]; then
+        # shellcheck disable=SC2086
+        apt_install $missing
+    fi
 }

@@ -119,11 +119,10 @@ def resolve_listeners(
     protocols = protocol_map(str(values[_MAP_KEY]))
     entries = _names(values["listeners"])
     if _MAP_KEY not in given:
-        secured = [name for name in controller_names if name in _PROTOCOLS[1:]]
-        secured += [e for e in entries if e.partition(":")[0].upper() in _PROTOCOLS[1:]]
-        if not secured:
-            for name in controller_names:
-                protocols.setdefault(name.upper(), "PLAINTEXT")
+        # Kafka does so only where no listener is secured, and then lacks the controller's protocol;
+        # a secured listener is refused by its own name below.
+        for name in controller_names:
+            protocols.setdefault(name.upper(), "PLAINTEXT")
     everything = parse_endpoints(entries, protocols, "listeners", distinct_ports=True)
     upper_names = [name.upper() for name in controller_names]
     controller = tuple(each for each in everything if each.listener_name in upper_names)

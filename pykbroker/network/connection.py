@@ -170,7 +170,7 @@ class Connection(SendingConnection):
         (size,) = _unpack_size(self._received, position)
         if size <= 0 or size > self.max_request_bytes:
             try:
-                check_length(size, self.max_request_bytes)
+                check_length(size, self.max_request_bytes, "socket.request.max.bytes")
             except FrameError as stranger:
                 self.refuse(str(stranger))
             return

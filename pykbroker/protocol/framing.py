@@ -23,11 +23,11 @@ class FrameError(ProtocolError):
     """A frame length that no Kafka client sends."""
 
 
-def check_length(size: int, max_bytes: int) -> int:
-    """Return `size` if it is a length that a frame may have."""
+def check_length(size: int, max_bytes: int, limit: str = "the limit") -> int:
+    """Return `size` if a frame may have this length; `limit` names `max_bytes` in the error."""
     if 0 < size <= max_bytes:
         return size
-    raise FrameError(f"invalid frame of {size} bytes{_guess(size)}, the limit is {max_bytes}")
+    raise FrameError(f"invalid frame of {size} bytes{_guess(size)}, {limit} is {max_bytes}")
 
 
 def _guess(size: int) -> str:

@@ -82,9 +82,9 @@ def decode_request_header(
                 count, pos = read_tag_count(frame, pos - 1)
                 _, pos = read_unknown_tags(frame, pos, count)
     except (IndexError, struct_error) as error:
-        raise DecodeError(f"request header is cut short: {error}") from error
+        raise _cut_short("request", frame) from error
     if pos > len(frame):
-        raise DecodeError("request header is cut short")
+        raise _cut_short("request", frame)
     header.body_pos = pos
     return header
 
@@ -144,5 +144,9 @@ def decode_response_header(frame: bytes | memoryview, api: Api, version: int) ->
             count, pos = read_tag_count(frame, pos)
             _, pos = read_unknown_tags(frame, pos, count)
     except (IndexError, struct_error) as error:
-        raise DecodeError(f"response header is cut short: {error}") from error
+        raise _cut_short("response", frame) from error
     return correlation_id, pos
+
+
+def _cut_short(kind: str, frame: bytes | memoryview) -> DecodeError:
+    return DecodeError(f"{kind} header is cut short: the frame has {len(frame)} bytes")

@@ -67,6 +67,11 @@ def test_secure_listeners_wait_for_their_issue() -> None:
     assert text == "listeners: listener SSL uses SSL, but only PLAINTEXT is built yet"
 
 
+def test_a_secure_listener_is_refused_by_its_name_without_a_map_of_protocols() -> None:
+    text = message(listeners="PLAINTEXT://:9092,SASL_SSL://:9093,CONTROLLER://:0")
+    assert text == "listeners: listener SASL_SSL uses SASL_SSL, but only PLAINTEXT is built yet"
+
+
 def test_advertised_names_must_be_listened_on() -> None:
     text = message(
         advertised__listeners="PLAINTEXT://a:1,OTHER://a:2",

@@ -1,4 +1,4 @@
-"""scripts/run.sh, with stand-ins for pip and for the command that it installs."""
+"""scripts/run.sh, and the first step of scripts/test.sh, with stand-ins for pip and pykbroker."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Checkout:
     def __init__(self, root: Path) -> None:
         self.root = root
         (root / "scripts").mkdir()
-        for name in ("run.sh", "tools.sh"):
+        for name in ("run.sh", "test.sh", "tools.sh"):
             shutil.copy(ROOT / "scripts" / name, root / "scripts")
         shutil.copy(ROOT / "pyproject.toml", root)
         (root / ".venv" / "bin").mkdir(parents=True)
@@ -53,17 +53,21 @@ class Checkout:
         (self.root / "index-failure").write_text(text)
 
     def run(
-        self, *arguments: str, path: str | None = None, index: str | None = None
+        self,
+        *arguments: str,
+        script: str = "run.sh",
+        path: str | None = None,
+        index: str | None = None,
     ) -> subprocess.CompletedProcess[str]:
-        """Run run.sh, with other commands than ours if `path` is given, and with this PIP_INDEX_URL
-        or none.
+        """Run a script, with other commands than ours if `path` is given, and with this
+        PIP_INDEX_URL or none.
         """
         ours = ("PIP_INDEX_URL", "PIP_NO_INDEX")
         environment = {name: value for name, value in os.environ.items() if name not in ours}
         environment |= {} if path is None else {"PATH": path}
         environment |= {} if index is None else {"PIP_INDEX_URL": index}
         return subprocess.run(
-            [str(shutil.which("sh")), str(self.root / "scripts" / "run.sh"), *arguments],
+            [str(shutil.which("sh")), str(self.root / "scripts" / script), *arguments],
             env=environment,
             capture_output=True,
             text=True,
@@ -246,21 +250,41 @@ def test_without_installing(checkout: Checkout) -> None:
     )
 
 
+def commands_in(factory: pytest.TempPathFactory, *names: str) -> Path:
+    """Return a new directory with links to these commands of the system."""
+    commands = factory.mktemp("commands")
+    for name in names:
+        (commands / name).symlink_to(str(shutil.which(name)))
+    return commands
+
+
 def test_a_python_without_venv_where_nothing_can_be_installed(
     checkout: Checkout, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """Neither apt-get nor sudo: what to install is said in one line, and nothing is tried."""
     (checkout.root / ".venv" / "bin" / "pip").unlink()
-    commands = tmp_path_factory.mktemp("commands")
-    for name in ("sh", "basename", "dirname", "cksum", "cat", "id"):
-        (commands / name).symlink_to(str(shutil.which(name)))
+    commands = commands_in(tmp_path_factory, "sh", "basename", "dirname", "cksum", "cat", "id")
     (commands / "python3").write_text("#!/bin/sh\nexit 1\n")
     (commands / "python3").chmod(0o755)
     done = checkout.run(path=str(commands))
     assert done.returncode == 1
     assert done.stderr == (
-        "run.sh: python3-venv is missing: install it, on Debian as root by "
+        "run.sh: missing: python3-venv; install this, on Debian as root by "
         "'apt-get install python3-venv', and start again\n"
+    )
+    assert checkout.calls() == []
+
+
+def test_all_tools_that_the_tests_lack_are_named_at_once(
+    checkout: Checkout, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    commands = commands_in(tmp_path_factory, "sh", "basename", "dirname", "grep", "id")
+    done = checkout.run(script="test.sh", path=str(commands))
+    assert done.returncode == 1
+    packages = "openjdk-17-jdk-headless maven nodejs npm kcat"
+    assert done.stderr == (
+        f"test.sh: missing: {packages}; install this, on Debian as root by "
+        f"'apt-get install {packages}', and start again\n"
     )
     assert checkout.calls() == []
 
