@@ -199,9 +199,10 @@ class RaftWorld:
         if fetch.end.offset and (
             shared.epoch != fetch.end.epoch or shared.offset < fetch.end.offset
         ):
-            return Fetched(fetch, (), raft.high_watermark, shared)
+            return Fetched(fetch, (), raft.told_high_watermark, shared)
         self.step(leader_id, ev.FollowerFetched(fetch.replica, fetch.end.offset))
-        return Fetched(fetch, tuple(leader.epochs[fetch.end.offset :]), raft.high_watermark, None)
+        told = raft.told_high_watermark
+        return Fetched(fetch, tuple(leader.epochs[fetch.end.offset :]), told, None)
 
     def take_fetched(self, node_id: int, leader_id: int, answer: Fetched) -> None:
         replica = self.replicas[node_id]

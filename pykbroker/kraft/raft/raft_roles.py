@@ -12,7 +12,7 @@
     Leader        no                               a later epoch -> Unattached; no majority fetches,
                                                    or asked to -> Resigned
     Follower      pre-vote: until it has fetched   fetch timeout -> Prospective; a later epoch or
-                  vote: no, or its own vote again  a resigning leader -> Unattached, Prospective
+                  vote: no                         a resigning leader -> Unattached, Prospective
     Resigned      pre-vote: if its log is as long  election timeout -> Unattached in the next epoch
                   vote: no
 
@@ -115,9 +115,7 @@ def grants_vote(role: Role, candidate: ReplicaKey, up_to_date: bool, *, pre_vote
     if isinstance(role, Leader):
         return False
     if isinstance(role, Follower):
-        if pre_vote:
-            return up_to_date and not role.has_fetched
-        return role.voted is not None and role.voted.matches(candidate)
+        return pre_vote and up_to_date and not role.has_fetched
     if pre_vote:
         return up_to_date
     if isinstance(role, (Candidate, Resigned)):

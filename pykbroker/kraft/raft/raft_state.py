@@ -83,6 +83,16 @@ class RaftState:
             return self.local.key.id
         return UNKNOWN_LEADER if isinstance(role, Candidate) else role.leader_id
 
+    @property
+    def told_high_watermark(self) -> int:
+        """The high watermark that this leader tells others: -1 until a majority has a record of its
+        epoch. Before, another replica may know a later one, and Kafka's replicas stop if they are
+        told an earlier one than they know.
+        """
+        role = self.role
+        is_known = isinstance(role, Leader) and self.high_watermark > role.epoch_start_offset
+        return self.high_watermark if is_known else -1
+
     def election(self) -> ElectionState:
         """The content for the quorum-state file."""
         role = self.role

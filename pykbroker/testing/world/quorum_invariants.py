@@ -2,7 +2,8 @@
 
 They are those of Kafka's RaftEventSimulationTest: one leader an epoch, epochs and high watermarks
 that never go back, logs that agree on everything that is committed, and no committed record that a
-later leader does not have. In addition, a candidate has asked before its election whether it would
+later leader does not have. A leader never tells a lower high watermark than its follower knows:
+Kafka's replicas would stop. In addition, a candidate has asked before its election whether it would
 win (KIP-996): a voter that was cut off ends no epoch when it comes back.
 """
 
@@ -12,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 from zlib import crc32
 
-from pykbroker.kraft.raft.raft_roles import Candidate, Prospective
+from pykbroker.kraft.raft.raft_roles import Candidate, Follower, Prospective
 from pykbroker.testing.world.invariants import is_running
 from pykbroker.testing.world.node import Node
 from pykbroker.testing.world.world import Violation, World
@@ -51,6 +52,8 @@ class QuorumRules:
         self._progress: dict[tuple[int, int], tuple[int, int]] = {}
         self._epochs: dict[int, int] = {}
         self._roles: dict[tuple[int, int], tuple[type, int]] = {}
+        self._told: dict[tuple[int, int], tuple[int, int]] = {}
+        """Node and start -> the epoch and the high watermark that it was told last."""
         self.on_committed: Callable[[LogBatch], None] = _ignore
         """Called with each committed batch, in the order of the log."""
 
@@ -78,6 +81,7 @@ class QuorumRules:
         raft = driver.raft
         key = (node.node_id, node.starts)
         self._check_candidate(node, raft, key)
+        self._check_told(node, raft, key)
         now = (raft.epoch, raft.high_watermark)
         before = self._progress.get(key)
         if before == now:
@@ -111,6 +115,19 @@ class QuorumRules:
                 f"{node.name}: stands for election in epoch {raft.epoch}; it was "
                 f"{before.__name__}, and {promised} voters had promised their votes"
             )
+
+    def _check_told(self, node: Node, raft: Raft, key: tuple[int, int]) -> None:
+        """Check that what a follower is told is not lower than what it knows."""
+        role = raft.role
+        if not isinstance(role, Follower) or role.leader_high_watermark < 0:
+            return
+        told = (raft.epoch, role.leader_high_watermark)
+        if self._told.get(key) != told and told[1] < raft.high_watermark:
+            raise Violation(
+                f"{node.name}: node {role.leader_id} told the high watermark {told[1]} in epoch "
+                f"{told[0]}; known is {raft.high_watermark}"
+            )
+        self._told[key] = told
 
     def _check_leader(self, node: Node, driver: RaftDriver) -> None:
         raft = driver.raft

@@ -98,6 +98,24 @@ def test_a_candidate_that_was_not_elected_votes_for_no_other_in_its_epoch() -> N
     assert raft.election() == ElectionState(1, 3, voter(1).key)
 
 
+def test_a_new_leader_tells_no_high_watermark_of_an_earlier_epoch() -> None:
+    raft = replica(2, 3)
+    raft.step(ev.NewsReceived(1, 2), 0)
+    raft.step(ev.Appended(LogEnd(1, 3)), 0)
+    raft.step(ev.LeaderAnswered(2, 1, 2), 0)
+    raft.step(ev.Tick(), 2000)
+    raft.step(ev.VoteAnswered(3, 1, 2, granted=True, pre_vote=True), 2000)
+    raft.step(ev.VoteAnswered(3, 2, -1, granted=True, pre_vote=False), 2000)
+    assert raft.is_leader
+    raft.step(ev.Appended(LogEnd(2, 4)), 2000)
+    raft.step(ev.Flushed(4), 2000)
+    raft.step(ev.FollowerFetched(voter(3).key, 3), 2000)
+    # The former leader may have told voter 3 that everything below 3 is committed.
+    assert (raft.high_watermark, raft.told_high_watermark) == (2, -1)
+    raft.step(ev.FollowerFetched(voter(3).key, 4), 2000)
+    assert (raft.high_watermark, raft.told_high_watermark) == (4, 4)
+
+
 def test_the_high_watermark_never_goes_back() -> None:
     raft = lone_leader()
     raft.step(ev.Flushed(5), 0)

@@ -190,6 +190,20 @@ def test_fetches(
         assert (len(partition.records), partition.high_watermark) == (0, -1)
 
 
+def test_a_leader_that_has_committed_nothing_tells_no_high_watermark(
+    world: QuorumWorld, leader: QuorumNode
+) -> None:
+    end, known = leader.driver.raft.log.end, leader.raft.high_watermark
+    assert fetch(leader, world, end).responses[0].partitions[0].high_watermark == known
+    waiting = fetch(leader, world, end, max_wait_ms=300, high_watermark=known - 1)
+    assert not isinstance(waiting, Deferred)
+    leader.raft.role.epoch_start_offset = known
+    assert fetch(leader, world, end).responses[0].partitions[0].high_watermark == -1
+    assert isinstance(
+        fetch(leader, world, end, max_wait_ms=300, high_watermark=known - 1), Deferred
+    )
+
+
 def test_a_second_node_with_the_leaders_id_gets_nothing(
     world: QuorumWorld, leader: QuorumNode
 ) -> None:

@@ -57,6 +57,10 @@ def _one(voters: Any) -> int:
     return 1
 
 
+def _all_that_it_knows(raft: Any) -> Any:
+    return raft.high_watermark
+
+
 def _without_asking(original: Any, raft: Any, now_ms: int) -> None:
     raft.become_candidate(now_ms)
 
@@ -125,6 +129,18 @@ RAFT_MUTANTS = (
             ),
         ),
         life=QUORUM,
+    ),
+    Mutant(
+        "high-watermark-of-another-epoch",
+        "a new leader tells no high watermark before it has committed a record",
+        (
+            Patch(
+                "kraft.raft.raft_state:RaftState.told_high_watermark",
+                lambda original: property(_all_that_it_knows),
+            ),
+        ),
+        life=QUORUM,
+        seed=79,
     ),
     Mutant(
         "follower-of-the-quorum-is-not-cut",
