@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from types import TracebackType
 
-from pykbroker.environment.real.ports import free_ports
+from tests.harness.ports import KeptPorts
 from tests.harness.tools import java, kafka_classpath
 
 # Features whose records pykbroker does not know yet; see docs/limits.md.
@@ -147,7 +147,8 @@ class ApacheBroker:
         self._temporary = tempfile.TemporaryDirectory(prefix="apache-kafka-")
         self._home = Path(self._temporary.name)
         self.data_dir = data_dir or self._home / "log-dir"
-        self.port, self.controller_port = free_ports(2)
+        self._ports = KeptPorts(2)
+        self.port, self.controller_port = self._ports.numbers
         self._features = features
         self._heap = heap
         self._jvm = jvm
@@ -244,13 +245,14 @@ class ApacheBroker:
     def close(self) -> None:
         """SIGKILL, and remove the files that the harness made (not a data_dir that was given)."""
         self.kill()
+        self._ports.close()
         self._temporary.cleanup()
 
     def _end(self, how: signal.Signals) -> None:
         process, self._process = self._process, None
         if process is not None:
             process.send_signal(how)
-            process.wait(60)
+            process.wait(300)
 
     def __enter__(self) -> ApacheBroker:
         self.start()

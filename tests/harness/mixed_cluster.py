@@ -15,12 +15,12 @@ from typing import Self
 
 from confluent_kafka.admin import AdminClient
 
-from pykbroker.environment.real.ports import free_ports
 from tests.harness.apache import QUICK_JIT, STORAGE, UNBUILT_FEATURES, java_command
+from tests.harness.ports import KeptPorts
 
 APACHE = "apache"
 OURS = "ours"
-START_SECONDS = 120.0
+START_SECONDS = 300.0
 
 
 def _random_uuid() -> str:
@@ -115,7 +115,8 @@ class MixedCluster:
         jvm: tuple[str, ...] = QUICK_JIT,
         **config: str,
     ) -> None:
-        ports = free_ports(2 * len(kinds))
+        self._ports = KeptPorts(2 * len(kinds))
+        ports = self._ports.numbers
         self.nodes = [
             MixedNode(kind, number, ports[number - 1], directory, jvm)
             for number, kind in enumerate(kinds, 1)
@@ -187,6 +188,7 @@ class MixedCluster:
     ) -> None:
         for node in self.nodes:
             node.kill()
+        self._ports.close()
 
     def wait_for_brokers(self) -> None:
         """Until every node is an unfenced broker."""

@@ -17,10 +17,11 @@ def free_ports(count: int, host: str = "127.0.0.1") -> list[int]:
     for port in random.SystemRandom().sample(_RANGE, len(_RANGE)):
         if len(ports) == count:
             break
-        try:
-            socket.create_server((host, port)).close()
-        except OSError:
-            continue  # in use
+        with socket.socket() as probe:
+            try:
+                probe.bind((host, port))
+            except OSError:
+                continue  # in use, or bound by a server that does not listen yet
         ports.append(port)
     if len(ports) < count:
         raise OSError(f"fewer than {count} ports of {host} are free")
