@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -186,7 +187,7 @@ def read_topic(broker: AnyBroker, topic: str, records: int) -> None:
     consumer.assign([TopicPartition(topic, number, 0) for number in range(2)])
     read = 0
     while read < records:
-        messages = consumer.consume(min(5000, records), 5)
+        messages = consumer.consume(min(5000, records - read), PATIENCE_SECONDS)
         read += len(messages)
         if not messages:
             raise SystemExit(f"the consumer got {read} of {records} records")
@@ -224,7 +225,12 @@ def recompression(broker: AnyBroker, _directory: Path, effort: Effort) -> Callab
 
 
 def size_of(partition: Path) -> int:
-    return sum(path.stat().st_size for path in partition.glob("*.log"))
+    """Of the segments; one that is being replaced has no file of its name for a moment."""
+    size = 0
+    for path in partition.glob("*.log"):
+        with suppress(FileNotFoundError):
+            size += path.stat().st_size
+    return size
 
 
 def forget_pages(directory: Path, topic: str) -> None:

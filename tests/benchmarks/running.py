@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 _NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
 
 
-def run(module: str, *words: str, is_quiet: bool = True, timeout_s: float = 280) -> list[str]:
+def run(module: str, *words: str, is_quiet: bool = True, timeout_s: float = 1200) -> list[str]:
     """What a benchmark prints, line by line; with nothing on standard error."""
     command = [sys.executable, "-m", f"benchmarks.{module}", *words]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=timeout_s)

@@ -45,7 +45,7 @@ def test_every_way_to_load_is_among_the_rows() -> None:
 
 
 @pytest.mark.interop
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1260)
 def test_every_row_has_both_figures(tmp_path: Path) -> None:
     file = tmp_path / "figures.json"
     effort = ("--scale", "0.002", "--rounds", "1", "--cold")

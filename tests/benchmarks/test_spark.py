@@ -20,7 +20,7 @@ EFFORT = ("--scale", "0.0001", "--sizes", "100", "--rounds", "1", "--cold", "--b
 
 @pytest.mark.interop
 @pytest.mark.spark
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1260)
 def test_every_job_has_both_figures(
     spark: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -29,7 +29,7 @@ def latency_rows(kind: str, owner: str) -> list[str]:
 
 
 @pytest.mark.interop
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1260)
 def test_starts_and_recovery_of_both(tmp_path: Path) -> None:
     sizes = ("--partitions", "5", "--gigabytes", "0.01", "--directory", str(tmp_path))
     lines = run("storage", "starts", "recovery", *sizes)
@@ -55,7 +55,7 @@ def test_memory_of_idle_partitions() -> None:
 
 
 @pytest.mark.interop
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1260)
 def test_latencies_of_both() -> None:
     lines = run("storage", "latency", "--kinds", "recompression", *EFFORT)
     names = latency_rows("recompression", "ours") + latency_rows("recompression", "Apache")
@@ -63,7 +63,7 @@ def test_latencies_of_both() -> None:
 
 
 @pytest.mark.interop
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1260)
 def test_latencies_of_ours_without_java(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     kinds = [kind.__name__ for kind in KINDS if kind.__name__ != "recompression"]

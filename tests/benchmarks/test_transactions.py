@@ -18,7 +18,7 @@ CHOSEN = ("commit, p50", "transactional produce", "transactional ids")
 
 
 @pytest.mark.interop
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1260)
 def test_every_load_has_both_figures(tmp_path: Path) -> None:
     rows = [row for row in ROWS if any(text in row.name for text in CHOSEN)]
     loads = {row.load.func if isinstance(row.load, partial) else row.load for row in ROWS}
