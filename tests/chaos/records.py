@@ -17,7 +17,8 @@ from tests.chaos.faults import Nemesis
 from tests.chaos.proxy import Proxy
 from tests.chaos.record_history import Place, RecordHistory
 from tests.chaos.record_load import GroupMember, RecordProducer, read_everything, wait_until_seen
-from tests.harness.replicated import in_sync, log_files, wait_until
+from tests.harness.replicated import in_sync, log_files
+from tests.harness.waiting import wait_for
 from tests.interop.committed import make_topics
 
 TOPIC = "ledger"
@@ -93,7 +94,7 @@ def _differing_replicas(
         ]
 
     try:
-        wait_until(lambda: not differing(), "equal files")
+        wait_for(lambda: not differing(), "equal files")
     except AssertionError:
         return differing()
     return []

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
 
 from pykbroker.offline import cluster_metadata
@@ -73,6 +74,14 @@ def _settled(history: TopicHistory, node: ClusterNode) -> list[str]:
 
 
 def _faults(history: TopicHistory, node: ClusterNode) -> list[str]:
+    """What is wrong now; a topic may be deleted there between two questions."""
+    try:
+        return _shown_faults(history, node)
+    except KafkaException as refused:
+        return [str(refused)]
+
+
+def _shown_faults(history: TopicHistory, node: ClusterNode) -> list[str]:
     admin = AdminClient({"bootstrap.servers": node.bootstrap_servers})
     shown = admin.list_topics(timeout=60).topics
     found = {name: topic for name, topic in shown.items() if not name.startswith("__")}

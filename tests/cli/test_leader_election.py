@@ -10,7 +10,8 @@ from pykbroker.cli.command import CommandError
 from pykbroker.cli.leader_election import read_partitions
 from pykbroker.testing import Cluster
 from tests.cli.conftest import Run
-from tests.harness.replicated import in_sync, partitions, wait_until
+from tests.harness.replicated import in_sync, partitions
+from tests.harness.waiting import wait_for
 
 PREFERRED = ("--election-type", "preferred")
 
@@ -53,7 +54,7 @@ def test_the_preferred_replica_leads_again(ask_cluster: Run, cluster: Cluster) -
     servers = cluster.bootstrap_servers
     in_sync(servers, name, 2)
     cluster.node(2).stop()
-    wait_until(lambda: partitions(cluster.node(1).bootstrap_servers, name)[0].leader == 3, "3")
+    wait_for(lambda: partitions(cluster.node(1).bootstrap_servers, name)[0].leader == 3, "3")
     away = cluster_refuses(ask_cluster, name, cluster)
     assert "PreferredLeaderNotAvailableException" in away
     cluster.node(2).start()
@@ -62,7 +63,7 @@ def test_the_preferred_replica_leads_again(ask_cluster: Run, cluster: Cluster) -
     assert outcome.out == (
         f"Successfully completed leader election (PREFERRED) for partitions {name}-0\n"
     )
-    wait_until(lambda: partitions(servers, name)[0].leader == 2, "2 leads again")
+    wait_for(lambda: partitions(servers, name)[0].leader == 2, "2 leads again")
 
 
 def cluster_refuses(ask_cluster: Run, name: str, cluster: Cluster) -> str:

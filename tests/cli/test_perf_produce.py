@@ -11,6 +11,7 @@ from pykbroker.cli.command import CommandParser
 from pykbroker.cli.perf_produce import Payloads, Throttle
 from pykbroker.testing import Broker
 from tests.cli.conftest import Run
+from tests.harness.markers import await_ends
 
 TOTAL = re.compile(
     r"\d+( steady state)? records sent, \d+\.\d{6} records/sec \(\d+\.\d\d MB/sec\), "
@@ -49,12 +50,13 @@ def test_a_run(perf: Run, ask: Run, topic: str) -> None:
     assert all(re.fullmatch(r"[012]\t[A-Z]{50}", line) for line in lines)
 
 
-def test_transactions(perf: Run, ask: Run, topic: str) -> None:
+def test_transactions(perf: Run, ask: Run, broker: Broker, topic: str) -> None:
     outcome = perf(
         *("produce", "--topic", topic, "--num-records", "30", "--payload-monotonic"),
         *("--throughput", "1000", "--transaction-duration-ms", "5"),
     )
     assert (outcome.code, outcome.err) == (0, "")
+    await_ends(broker.bootstrap_servers)
     lines = ask("consume", topic, "--committed", "--quiet").lines
     assert sorted(map(int, lines)) == list(range(30))
 

@@ -60,7 +60,8 @@ def test_a_partition_moves(ask_cluster: Run, cluster: Cluster, tmp_path: Path) -
         "Clearing broker-level throttles on brokers 1,2,3",
         "Clearing topic-level throttles on topic moved",
     ]
-    assert partitions(cluster.bootstrap_servers, "moved")[0].replicas == [3, 1]
+    servers = cluster.bootstrap_servers
+    wait_for(lambda: partitions(servers, "moved")[0].replicas == [3, 1], "any node to see it")
     assert ask_cluster("reassign", "--verify", *wanted, "--preserve-throttles").lines[3:] == []
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple, Self
 from tests.harness.apache import java_command
 
 SOURCE = Path(__file__).parent.parent / "interop" / "java" / "AdminCalls.java"
+UNKNOWN = "error UnknownTopicOrPartitionException"
 
 
 class Described(NamedTuple):
@@ -62,9 +63,14 @@ class JavaAdmin:
         return stdout.readline().rstrip("\n")
 
     def describe(self, topic: str) -> list[Described]:
-        """The topic's partitions, in their order."""
+        """The topic's partitions, in their order; none while the broker that is asked does not see
+        the topic."""
+        told = self.ask("describe", topic)
+        if told.startswith(UNKNOWN):
+            return []
+        assert told.startswith("ok"), f"describe {topic}: {told}"
         described = []
-        for text in self.call("describe", topic).split():
+        for text in told.removeprefix("ok").split():
             leader, *lists = text.split(";")
             described.append(
                 Described(None if leader == "none" else int(leader), *map(_numbers, lists))

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
-from confluent_kafka import Consumer, Producer
+from confluent_kafka import Consumer, KafkaException, Producer
 
-PATIENCE_SECONDS = 60.0
+from tests.harness.waiting import wait_for
+
+PATIENCE_SECONDS = 120.0
 
 
 class HasData(Protocol):
@@ -20,28 +23,23 @@ class HasData(Protocol):
         """Its log directory."""
 
 
-def wait_until(holds: Callable[[], bool], what: str) -> None:
-    until = time.monotonic() + PATIENCE_SECONDS
-    while not holds():
-        assert time.monotonic() < until, f"not in time: {what}"
-        time.sleep(0.2)
-
-
 def partitions(servers: str, topic: str) -> dict[int, Any]:
-    """Of a topic that exists, although the node that is asked may not have heard of it yet."""
+    """Of a topic that exists, although the node that is asked may not have heard of it yet, or may
+    be killed while it answers."""
     producer = Producer({"bootstrap.servers": servers})
     found: dict[int, Any] = {}
 
     def is_known() -> bool:
-        found.update(producer.list_topics(topic, timeout=30).topics[topic].partitions)
+        with suppress(KafkaException):
+            found.update(producer.list_topics(topic, timeout=30).topics[topic].partitions)
         return bool(found)
 
-    wait_until(is_known, f"partitions of {topic}")
+    wait_for(is_known, f"partitions of {topic}")
     return found
 
 
 def in_sync(servers: str, topic: str, count: int) -> None:
-    wait_until(
+    wait_for(
         lambda: all(len(p.isrs) == count for p in partitions(servers, topic).values()),
         f"{count} in-sync replicas of {topic}",
     )
@@ -95,5 +93,5 @@ def log_files(nodes: Iterable[HasData], topic: str, partition: int) -> list[byte
     return [
         b"".join(path.read_bytes() for path in sorted(directory.glob("*.log")))
         for node in nodes
-        for directory in Path(node.data_dir).rglob(f"{topic}-{partition}")
+        for directory in Path(node.data_dir).glob(f"{topic}-{partition}")
     ]

@@ -16,6 +16,8 @@ from confluent_kafka import Consumer, KafkaError, KafkaException
 from tests.harness.consumed import value_of
 
 LOST = (
+    KafkaError._ASSIGNMENT_LOST,
+    KafkaError._NO_OFFSET,
     KafkaError.ILLEGAL_GENERATION,
     KafkaError.REBALANCE_IN_PROGRESS,
     KafkaError.UNKNOWN_MEMBER_ID,

@@ -28,6 +28,7 @@ from confluent_kafka.admin import (
 from pykbroker.testing import Broker
 from tests.harness.apache import ApacheBroker, java_command
 from tests.harness.commits import commit_offsets
+from tests.harness.markers import await_ends
 from tests.harness.waiting import wait_for
 from tests.harness.ways import ways
 from tests.interop.cluster_facts import (
@@ -137,6 +138,7 @@ def transactions(servers: str, first: int, *ends: str) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.split()[-1] == str(first + 10 * len(ends))
+    await_ends(servers)
 
 
 def write(servers: str, data_dir: Path, round_number: int) -> None:

@@ -20,8 +20,8 @@ from tests.harness.replicated import (
     log_files,
     partitions,
     read_all,
-    wait_until,
 )
+from tests.harness.waiting import wait_for
 
 REASSIGN = "org.apache.kafka.tools.reassign.ReassignPartitionsCommand"
 QUORUM = "org.apache.kafka.tools.MetadataQuorumCommand"
@@ -92,7 +92,7 @@ def test_partitions_move_to_other_nodes(cluster: Cluster, tmp_path: Path) -> Non
         cluster, LEADER_ELECTION, "--election-type", "preferred", "--topic", "moving",
         "--partition", "0",
     )  # fmt: skip
-    wait_until(
+    wait_for(
         lambda: partitions(cluster.bootstrap_servers, "moving")[0].leader == 2, "2 leads moving-0"
     )
     assert read_all(cluster.bootstrap_servers, "moving", 100) == stream.acknowledged

@@ -32,7 +32,8 @@ Both = Callable[..., tuple[list[str], list[str]]]
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
-    with Cluster(3) as running:
+    # Nothing is moved by a slow machine between the look of ours and that of theirs.
+    with Cluster(3, controller_quorum_fetch_timeout_ms=30_000) as running:
         controllers = AdminClient(running.bootstrap_controllers, of_controllers=True)
         wait_for(lambda: len(controllers.describe_cluster().brokers) == 3, "three controllers")
         controllers.close()

@@ -18,6 +18,7 @@ import pytest
 from confluent_kafka import Producer
 
 from tests.harness.consumed import value_of
+from tests.harness.markers import await_markers
 from tests.harness.ways import ALL_WAYS
 from tests.interop.committed import committed, make_topics
 from tests.interop.copiers import Copier, pause_s
@@ -69,6 +70,7 @@ def test_the_copy_is_exact(tmp_path: Path, kinds: str) -> None:
     with copied(tmp_path, kinds, count) as cluster:
         servers = cluster.bootstrap_servers
         for index in range(PARTITIONS):
+            await_markers(servers, "target", index)
             found = [int(value_of(message)) for message in committed(servers, "target", index)]
             assert found == list(range(index, count, PARTITIONS))
 

@@ -29,7 +29,7 @@ def data_dir() -> Iterator[Path]:
             producer.produce(TOPIC, b"v%d" % number, b"k")
             producer.flush(60)
             end = producer.commit_transaction if number % 2 else producer.abort_transaction
-            end(10)
+            end(60)
         consumer = Consumer(
             {
                 "bootstrap.servers": servers,

@@ -20,6 +20,7 @@ from tests.harness.waiting import wait_for
 from tests.interop.samples import CODECS
 
 PARTITIONS = 6
+PATIENCE_S = 600.0
 Row = tuple[str | None, str, int]
 
 
@@ -66,7 +67,7 @@ def _read_all(servers: str, topic: str, counts: dict[int, int]) -> dict[int, lis
     consumer.assign([TopicPartition(topic, p, OFFSET_BEGINNING) for p in counts])
     rows: dict[int, list[Row]] = {p: [] for p in counts}
     left = sum(counts.values())
-    deadline = time.monotonic() + 300
+    deadline = time.monotonic() + PATIENCE_S
     while left > 0 and time.monotonic() < deadline:
         for message in consumer.consume(10_000, timeout=0.5):
             assert message.error() is None
@@ -124,7 +125,7 @@ def test_every_flight_is_where_it_belongs(servers: str, name: str, codec: str):
         }
     )
     _produce(producer, name, rows, acknowledged)
-    assert producer.flush(60) == 0
+    assert producer.flush(PATIENCE_S) == 0
     counts = {p: len(acknowledged[p]) for p in range(PARTITIONS)}
     assert sum(counts.values()) == len(rows)
     partition_of: dict[str, int] = {}
@@ -149,11 +150,13 @@ def test_a_group_of_three_loses_nothing_when_one_is_killed(servers: str, name: s
         }
     )
     _produce(producer, name, flights(), acknowledged)
-    assert producer.flush(60) == 0
+    assert producer.flush(PATIENCE_S) == 0
     total = sum(len(sent) for sent in acknowledged.values())
     members = [_GroupMember(servers, name, name) for _ in range(3)]
     try:
-        wait_for(lambda: sum(len(m.lines) for m in members) > total // 2, "half of them", 600)
+        wait_for(
+            lambda: sum(len(m.lines) for m in members) > total // 2, "half of them", PATIENCE_S
+        )
         members[0].kill()
         seen = _wait_for_everything(members, total)
     finally:
@@ -177,7 +180,7 @@ def _wait_for_everything(members: list[_GroupMember], total: int) -> dict[tuple[
                 assert seen.setdefault((partition, offset), tuple(row)) == tuple(row)
         return len(seen) == total
 
-    wait_for(complete, "all of them", 600)
+    wait_for(complete, "all of them", PATIENCE_S)
     return seen
 
 
@@ -192,7 +195,7 @@ def test_acknowledged_flights_survive_kill_9(make_broker, name: str, idempotent:
                 "acks": "all",
                 "enable.idempotence": idempotent,
                 "linger.ms": 5,
-                "message.timeout.ms": 120_000,
+                "message.timeout.ms": 600_000,
                 "reconnect.backoff.max.ms": 200,
                 "queue.buffering.max.messages": 1_000_000,
             }
@@ -204,7 +207,7 @@ def test_acknowledged_flights_survive_kill_9(make_broker, name: str, idempotent:
         broker.kill()
         broker.restart()
         _produce(producer, name, rows[half:], acknowledged)
-        assert producer.flush(120) == 0
+        assert producer.flush(PATIENCE_S) == 0
         assert sum(map(len, acknowledged.values())) == len(rows)
         counts = _end_offsets(broker.bootstrap_servers, name)
         stored = _read_all(broker.bootstrap_servers, name, counts)

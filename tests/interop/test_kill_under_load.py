@@ -115,7 +115,17 @@ class Follower:
         wait_for(has_committed, "the first commit")
 
     def check(self) -> None:
-        for at in self._consumer.committed(self._partitions, timeout=60):
+        """No commit that was confirmed is lost, once a coordinator answers."""
+        found: list[TopicPartition] = []
+
+        def is_told() -> bool:
+            with suppress(KafkaException):
+                found.extend(self._consumer.committed(self._partitions, timeout=10))
+            return bool(found)
+
+        wait_for(is_told, "the committed offsets")
+        assert all(at.error is None for at in found), found
+        for at in found:
             assert max(at.offset, 0) >= self.committed[at.partition]
 
     def close(self) -> None:

@@ -28,6 +28,7 @@ from pykbroker.protocol.record_batch import build_batch, iter_batches, iter_reco
 from pykbroker.types import TopicPartition as Partition
 from tests.harness.apache import DUMP_LOG, ApacheBroker, run_tool
 from tests.harness.consumed import error_of, value_of
+from tests.harness.markers import await_markers
 
 TOPIC = "moved"
 NOW_MS = int(time.time() * 1000)
@@ -194,6 +195,7 @@ def test_there_and_back_again(ending: str, tmp_path: Path) -> None:
             produce(servers, index * 1000, 1000, codec, codec in ("none", "lz4"))
         transaction(servers, 5000, 10, commit=True)
         transaction(servers, 5010, 10, commit=False)
+        await_markers(servers, TOPIC, 0)
         before = consumed(servers, "read_uncommitted")
         assert before == list(range(5020))
         apache.stop() if ending == "stopped" else apache.kill()

@@ -15,8 +15,9 @@ from pykbroker.offline import cluster_metadata
 from pykbroker.testing import Broker
 from tests.harness import apache
 from tests.harness.mixed_cluster import APACHE, OURS, MixedCluster, MixedNode
-from tests.harness.replicated import in_sync, wait_until
+from tests.harness.replicated import in_sync
 from tests.harness.tools import shell_classpath
+from tests.harness.waiting import wait_for
 
 # librdkafka writes an id in plain base64, Kafka in the alphabet that is safe in addresses.
 URL_SAFE = str.maketrans("+/", "-_")
@@ -44,7 +45,7 @@ def shown(path: Path, wanted: Callable[[str], bool], *command: str) -> str:
         outputs.append(done.stdout)
         return wanted(done.stdout)
 
-    wait_until(is_wanted, f"{command} on {path}")
+    wait_for(is_wanted, f"{command} on {path}")
     return outputs[-1]
 
 
@@ -58,6 +59,12 @@ def metadata_files(directory: Path, ending: str) -> list[Path]:
     return sorted((directory / "__cluster_metadata-0").glob(f"*.{ending}"))
 
 
+def has_all_topics(directory: Path) -> bool:
+    """Whether the newest snapshot has the topics that were created last, all in one batch."""
+    found = metadata_files(directory, "checkpoint")
+    return bool(found) and b"topic-19" in found[-1].read_bytes()
+
+
 def test_log_and_snapshot_of_our_node(tmp_path: Path) -> None:
     with Broker(
         data_dir=tmp_path / "data", metadata_log_max_record_bytes_between_snapshots=500
@@ -68,6 +75,7 @@ def test_log_and_snapshot_of_our_node(tmp_path: Path) -> None:
         topic_id = id_of(admin, "orders")
         directory = Path(broker.data_dir)
         (segment,) = metadata_files(directory, "log")
+        wait_for(lambda: has_all_topics(directory), "a snapshot with all topics")
         refused = shell(segment, "ls", "/image")
         assert refused.returncode == 1
         assert "Please ensure that no broker or controller process is using" in refused.stderr
@@ -104,7 +112,7 @@ def test_nodes_of_both_kinds_hold_the_same(tmp_path: Path) -> None:
         in_sync(cluster.bootstrap_servers, "shared", 3)
         topic_id = id_of(admin, "shared")
         for node in cluster.nodes:
-            wait_until(partial(has_registered, node, 3), f"three controllers of node {node.id}")
+            wait_for(partial(has_registered, node, 3), f"three controllers of node {node.id}")
         for node in cluster.nodes:
             node.kill()
         parts = ("/image/cluster/controllers", "/image/features", "/image/topics/byName/shared/id")

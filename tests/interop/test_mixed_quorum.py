@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,8 @@ from pykbroker.protocol.record_batch import iter_batches, iter_records
 from tests.harness.apache import DUMP_LOG, run_tool
 from tests.harness.java_admin import Described, JavaAdmin
 from tests.harness.mixed_cluster import APACHE, OURS, MixedCluster, MixedNode
-from tests.harness.replicated import Stream, in_sync, log_files, wait_until
+from tests.harness.replicated import Stream, in_sync, log_files
+from tests.harness.waiting import wait_for
 from tests.harness.ways import ways
 
 TIMERS: dict[str, Any] = {
@@ -56,14 +58,23 @@ def test_each_voter_leads_and_each_is_lost(tmp_path: Path, kinds: tuple[str, ...
             assert len(stream.acknowledged) < MOST_ROUNDS * 2 * RECORDS, (have_led, lost)
             change_leader(cluster, admin, stream, min((NODES - have_led) or (NODES - {leader})))
             lost.add(leader)
-        assert admin.call("topics").split() == ["kept-1", "kept-2", "kept-3", LEDGER]
+        left = ["kept-1", "kept-2", "kept-3", LEDGER]
+        wait_for(lambda: admin.call("topics").split() == left, f"the topics {left}")
     assert stream.failed == []
     assert sorted(stored_values(cluster)) == sorted(stream.acknowledged)
     metadata_logs_agree(cluster)
 
 
 def leader_of(admin: JavaAdmin) -> int:
-    return int(admin.call("quorum"))
+    """The leader of the quorum, as soon as one is known."""
+    found: list[int] = []
+
+    def is_known() -> bool:
+        found.append(int(admin.call("quorum")))
+        return found[-1] != NO_LEADER
+
+    wait_for(is_known, "a leader of the quorum")
+    return found[-1]
 
 
 def round_trip(admin: JavaAdmin, leader: int) -> None:
@@ -76,7 +87,8 @@ def round_trip(admin: JavaAdmin, leader: int) -> None:
     admin.call("set", kept, "min.insync.replicas", 1)
     admin.call("grow", kept, 4)
     admin.call("delete", gone)
-    assert len(admin.describe(kept)) == 4
+    # Any broker answers that, when it sees what the controller has committed.
+    wait_for(lambda: len(admin.describe(kept)) == 4, f"four partitions of {kept}")
     admin.call("feature", ELIGIBLE, 0, "SAFE_DOWNGRADE")
     admin.call("feature", ELIGIBLE, 1, "UPGRADE")
     assert admin.ask("create", kept, 1, 1).startswith("error TopicExistsException")
@@ -101,23 +113,28 @@ def change_leader(
     wait_for_records(cluster.node(next_leader))
     cluster.node(old).kill()
     cluster.node(third).resume()
-    wait_until(lambda: leader_of(admin) not in (old, NO_LEADER), "another leads the quorum")
+    wait_for(lambda: leader_of(admin) != old, "another leads the quorum")
     # Fenced: the partition below min.insync.replicas remembers who has all its records.
     waits = Described(None, [old], [], [old], [old])
-    wait_until(lambda: admin.describe(lone) == [waits], f"{old} is fenced")
+    wait_for(lambda: admin.describe(lone) == [waits], f"{old} is fenced")
     led = Described(next_leader, [old, next_leader], [next_leader], [old], [])
-    wait_until(lambda: admin.describe(pair) == [led], f"{pair} is led by {next_leader} alone")
+    wait_for(lambda: admin.describe(pair) == [led], f"{pair} is led by {next_leader} alone")
     send(cluster, stream)
     cluster.node(old).start()
     cluster.wait_for_brokers()
     # It did not stop cleanly: it is eligible no more, and leads as the last known leader only.
     leads = Described(old, [old], [old], [], [])
-    wait_until(lambda: admin.describe(lone) == [leads], f"{old} leads {lone}")
-    wait_until(lambda: len(admin.describe(pair)[0].isr) == 2, f"{old} is in sync again")
-    assert admin.describe(pair)[0].elr == []
+    wait_for(lambda: admin.describe(lone) == [leads], f"{old} leads {lone}")
+    wait_for(partial(is_whole, admin, pair), f"{old} is in sync again")
     in_sync(cluster.bootstrap_servers, LEDGER, 3)
     for topic in (pair, lone):
         admin.call("delete", topic)
+
+
+def is_whole(admin: JavaAdmin, pair: str) -> bool:
+    """Whether both replicas are in sync, and none is remembered as eligible."""
+    found = admin.describe(pair)
+    return [(len(each.isr), each.elr) for each in found] == [(2, [])]
 
 
 def send(cluster: MixedCluster, stream: Stream) -> None:
@@ -133,7 +150,7 @@ def wait_for_records(node: MixedNode) -> None:
         sizes.add(sum(path.stat().st_size for path in node.metadata_files))
         return len(sizes) > 3
 
-    wait_until(has_grown, f"records for node {node.id}")
+    wait_for(has_grown, f"records for node {node.id}")
 
 
 def stored_values(cluster: MixedCluster) -> list[bytes]:

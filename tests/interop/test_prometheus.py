@@ -10,6 +10,7 @@ import urllib.parse
 import urllib.request
 from collections.abc import Iterator
 from functools import partial
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ class Prometheus:
         self.url = ""
 
     def wait_until_ready(self) -> None:
-        """Until it has said where it listens."""
+        """Until it has said where it listens, and answers: it listens before it is ready."""
 
         def listens() -> bool:
             assert self.process.poll() is None, self._log.read_text()
@@ -57,7 +58,15 @@ class Prometheus:
             self.url = f"http://{found[1]}" if found else ""
             return bool(found)
 
+        def is_ready() -> bool:
+            try:
+                with urllib.request.urlopen(f"{self.url}/-/ready", timeout=60) as answer:
+                    return bool(answer.status == HTTPStatus.OK)
+            except OSError:  # 503, or no connection
+                return False
+
         wait_for(listens, "Prometheus")
+        wait_for(is_ready, "Prometheus to be ready")
 
     def query(self, text: str) -> list[Any]:
         """The result of a query, now."""

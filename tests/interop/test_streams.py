@@ -104,7 +104,7 @@ def counted(tmp_path: Path, kinds: str) -> Iterator[tuple[KillableCluster, Count
         feeder = Feeder(servers, "flights")
         feeder.start()
         with instances_of(servers, len(kinds), tmp_path) as instances:
-            wait_for(lambda: counts(servers), "the first counts")
+            wait_for(lambda: counts(servers), "the first counts", END_S)
             kills = 0
             end = time.monotonic() + SECONDS
             for victim in itertools.cycle(("instance", "node")):

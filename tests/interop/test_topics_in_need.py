@@ -32,7 +32,7 @@ REPORTED = {
 @pytest.fixture(scope="module")
 def servers() -> Iterator[str]:
     """Nodes 1 and 2 of three, once the third is known to be dead."""
-    with Cluster(3, min_insync_replicas=2, broker_session_timeout_ms=3000) as cluster:
+    with Cluster(3, min_insync_replicas=2) as cluster:
         at = ("--bootstrap-server", cluster.bootstrap_servers)
         for name, assignment in TOPICS.items():
             made = ("--topic", name, "--replica-assignment", assignment)

@@ -22,7 +22,7 @@ TOPIC = "ledger"
 SECONDS = 120
 FORGETFUL = {
     "transaction.state.log.num.partitions": "3",
-    "transactional.id.expiration.ms": "2000",
+    "transactional.id.expiration.ms": "10000",
     "transaction.remove.expired.transaction.cleanup.interval.ms": "200",
     "transaction.abort.timed.out.transaction.cleanup.interval.ms": "200",
 }

@@ -15,10 +15,8 @@ from typing import Any
 import pytest
 from confluent_kafka.admin import AdminClient
 
-from pykbroker.protocol.messages.list_transactions_request import ListTransactionsRequest
 from pykbroker.testing import Broker
-from tests.harness.raw_client import RawClient
-from tests.harness.waiting import wait_for
+from tests.harness.markers import await_ends
 from tests.interop.test_connect import delivered
 from tests.interop.test_copy_under_kills import copied
 from tests.interop.test_streams import counted
@@ -55,7 +53,7 @@ def test_every_row_is_that_of_the_java_consumer(spark: Any, tmp_path: Path, prog
     run: AbstractContextManager[tuple[Broker, str]] = program(tmp_path)
     with run as (broker, topic):
         served = Served(broker)
-        wait_for(lambda: none_is_open(served.servers), "the end of all transactions")
+        await_ends(served.servers, "Ongoing")  # what a killed program had begun times out
         names = AdminClient({"bootstrap.servers": served.servers}).list_topics(timeout=60).topics
         topics = ",".join(sorted(name for name in names if not name.startswith(INTERNAL)))
         found: dict[str, list[Any]] = {}
@@ -69,13 +67,3 @@ def test_every_row_is_that_of_the_java_consumer(spark: Any, tmp_path: Path, prog
         assert committed <= everything
         if program is copies:  # the others abort only what a kill interrupts
             assert committed != everything
-
-
-def none_is_open(servers: str) -> bool:
-    """Every transaction has ended: what a killed program had begun has timed out."""
-    with RawClient(servers) as client:
-        request = ListTransactionsRequest(
-            state_filters=["Ongoing", "PrepareCommit", "PrepareAbort"]
-        )
-        answer = client.ask("ListTransactions", 1, request)
-    return answer.error_code == 0 and not answer.transaction_states

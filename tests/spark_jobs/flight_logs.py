@@ -135,7 +135,7 @@ def send(
     )
     for row, partition in rows:
         put(producer, topic, row, partition)
-    assert producer.flush(60) == 0
+    assert producer.flush(300) == 0
 
 
 def put(producer: Producer, topic: str, row: Flight, partition: int) -> None:
@@ -197,7 +197,7 @@ def write_bookings(bootstrap: str) -> None:
         start = number * ROWS_OF_A_TRANSACTION
         for at in range(start, start + ROWS_OF_A_TRANSACTION):
             put(producer, "bookings", rows[at], at % 2)
-        assert producer.flush(60) == 0
+        assert producer.flush(300) == 0
         state = state_of(number)
         if state == "committed":
             producer.commit_transaction(60)
