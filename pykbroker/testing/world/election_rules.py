@@ -101,6 +101,8 @@ class ElectionRules:
         """Who may lead no more since this batch: only a broker that comes back from a crash."""
         self._restarted: dict[int, bool] = {}
         """Who registered anew in this batch, and whether after a crash."""
+        self._joined_late: dict[PartitionKey, frozenset[int]] = {}
+        """Who joined the ISR although its directory had gone offline."""
         self.eligible_elected = 0
         """How often an eligible replica became leader while none was in sync."""
         self.last_known_elected = 0
@@ -139,6 +141,7 @@ class ElectionRules:
         if standing.leader != NOBODY and standing.leader not in standing.in_sync:
             raise self._violated(key, "its leader is not in sync")
         out = standing.in_sync - self._able(standing.in_sync, standing)
+        out -= self._joined_late.get(key, frozenset())
         if out and self._has_eligible:
             raise self._violated(key, f"{sorted(out)} are in sync but out of service")
         counted = standing.in_sync | standing.eligible
@@ -157,14 +160,17 @@ class ElectionRules:
         return frozenset(each for each in replicas if self._is_in_service(each, standing))
 
     def _is_in_service(self, broker_id: int, standing: Standing) -> bool:
-        broker = self._brokers.get(broker_id)
-        if broker is None or not broker.is_in_service:
+        if not self._is_unfenced(broker_id):
             return False
         placed = dict(zip(standing.replicas, standing.directories, strict=False))
         directory = placed.get(broker_id)
         if directory is None or (is_reserved_directory(directory) and directory != LOST_DIRECTORY):
             return True
-        return directory in broker.directories
+        return directory in self._brokers[broker_id].directories
+
+    def _is_unfenced(self, broker_id: int) -> bool:
+        broker = self._brokers.get(broker_id)
+        return broker is not None and broker.is_in_service
 
     # ---------------------------------------------------------------- partitions
 
@@ -196,13 +202,22 @@ class ElectionRules:
         is_moved = record.replicas is not None
         if after.leader not in (before.leader, NOBODY):
             self._check_elected(key, before, after, is_moved=is_moved)
-        joined = after.in_sync - before.in_sync
-        out = joined - self._able(joined - self._restarted.keys(), after)
-        if out and before.leader != NOBODY:
-            raise self._violated(key, f"{sorted(out)} joined the ISR while out of service")
+        if before.leader != NOBODY:
+            self._check_joined(key, after.in_sync - before.in_sync, after)
         if self._has_eligible:
             self._check_eligible(key, before, after)
             self._check_last_known(key, before, after)
+
+    def _check_joined(self, key: PartitionKey, joined: frozenset[int], after: Standing) -> None:
+        """Check who joined the ISR. As in Kafka, AlterPartition may come from a leader that does
+        not know yet that the directory of a follower is offline.
+        """
+        anew = joined & self._restarted.keys()
+        out = joined - anew - self._able(joined - anew, after)
+        late = frozenset(each for each in out if self._is_unfenced(each))
+        if anew or out != late:
+            raise self._violated(key, f"{sorted(anew | out)} joined the ISR while out of service")
+        self._joined_late[key] = self._joined_late.get(key, frozenset()) & after.in_sync | late
 
     def _check_elected(
         self, key: PartitionKey, before: Standing, after: Standing, *, is_moved: bool

@@ -145,6 +145,25 @@ def test_a_broker_out_of_service_is_not_in_sync() -> None:
     stage.refused(r"\[3\] joined the ISR", change(isr=[1, 3], eligible_leader_replicas=[]))
 
 
+def test_a_replica_may_join_whose_directory_has_just_gone_offline() -> None:
+    stage = Stage()
+    placed, online = [b"1" * 16, b"2" * 16, b"3" * 16], b"o" * 16
+    for broker_id, directory in enumerate(placed, 1):
+        stage.take(
+            BrokerRegistrationChangeRecord(broker_id=broker_id, log_dirs=[directory, online])
+        )
+    stage.take(change(directories=placed))
+    stage.take(change(isr=[1, 2], leader=1))
+    stage.take(BrokerRegistrationChangeRecord(broker_id=3, log_dirs=[online]))
+    stage.take(change(isr=[1, 2, 3]))
+    stage.take(change(isr=[1, 2]))
+    stage.take(change(isr=[1, 2, 3]))
+    stage.refused(
+        r"\[2\] are in sync but out of service",
+        BrokerRegistrationChangeRecord(broker_id=2, log_dirs=[online]),
+    )
+
+
 def test_a_partition_that_could_have_a_leader() -> None:
     stage = Stage().last_one_standing()
     stage.refused(
