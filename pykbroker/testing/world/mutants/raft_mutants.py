@@ -105,14 +105,14 @@ RAFT_MUTANTS = (
         "a voter has one vote in an epoch",
         (Patch("kraft.raft.raft_elections:record_vote", instead(_forgets_its_vote)),),
         life=QUORUM,
-        seed=9,
+        seed=42,
     ),
     Mutant(
         "votes-for-short-logs",
         "a voter votes only for a log at least as up to date as its own",
         (Patch("kraft.raft.raft_elections:grants_vote", instead(_votes_for_short_logs)),),
         life=QUORUM,
-        seed=11,
+        seed=1,
     ),
     Mutant(
         "committed-by-the-leader-alone",
@@ -129,6 +129,7 @@ RAFT_MUTANTS = (
             ),
         ),
         life=QUORUM,
+        seed=13,
     ),
     Mutant(
         "high-watermark-of-another-epoch",
@@ -147,7 +148,7 @@ RAFT_MUTANTS = (
         "a voter truncates what its leader does not have",
         (Patch("kraft.raft.raft_driver:RaftDriver.truncate", doing_nothing),),
         life=QUORUM,
-        seed=8,
+        seed=1,
     ),
     Mutant(
         "controller-is-not-built-anew",

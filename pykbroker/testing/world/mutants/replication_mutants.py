@@ -133,7 +133,7 @@ REPLICATION_MUTANTS = (
         "a replica joins the ISR only with everything that is committed",
         (Patch("replication.partition:Partition._may_join", instead(_behind_the_epoch)),),
         life=CLUSTER,
-        seed=16,
+        seed=18,
     ),
     Mutant(
         "followers-know-no-producers",
