@@ -232,7 +232,7 @@ class Script(Requests):
         """Members that fail: sessions, rebalance timeouts, sync timeouts, a full group."""
         one, two, three = self.client("one"), self.client("one"), self.client("three")
         # Long enough for a join and its sync one after the other on a machine that is busy.
-        brief = {"session_timeout_ms": 3000, "rebalance_timeout_ms": 3000}
+        brief = {"session_timeout_ms": 8000, "rebalance_timeout_ms": 8000}
         group = "fails"
         a = self.join("a", group, 3, **brief).member_id
         self.sync("a", group, 3, member_id=a, generation_id=1, assign={a: b"all"})
@@ -241,7 +241,7 @@ class Script(Requests):
         self.describe("a failed", group)
 
         group = "late"
-        a = self.join("a", group, 3, rebalance_timeout_ms=3000).member_id
+        a = self.join("a", group, 3, rebalance_timeout_ms=8000).member_id
         self.sync("a", group, 3, member_id=a, generation_id=1, assign={a: b"all"})
         self.request(one, self.join_request(group, 3, **brief), 3)
         b = self.say("b: a did not rejoin in time", one.answer()).member_id

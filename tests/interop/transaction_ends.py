@@ -11,7 +11,7 @@ from tests.interop.transaction_markers import mark, marker
 from tests.interop.transaction_play import Play
 from tests.interop.transaction_producer import Producer
 
-SLOW_MS = 4000
+SLOW_MS = 8000
 """Long enough for what happens in the transaction on a slow machine."""
 STATES = ("Empty", "Ongoing", "CompleteCommit", "CompleteAbort", "PrepareCommit")
 
