@@ -32,8 +32,8 @@ def topic(servers: str, name: str) -> str:
 
 
 def transactional(servers: str, transactional_id: str, **config: object) -> Producer:
-    settings = {"bootstrap.servers": servers, "transactional.id": transactional_id} | config
-    producer = Producer(settings)
+    settings = {"bootstrap.servers": servers, "transactional.id": transactional_id}
+    producer = Producer(settings | {"transaction.timeout.ms": 600_000} | config)
     producer.init_transactions(PATIENCE_S)
     return producer
 

@@ -23,7 +23,7 @@ from kafka.structs import OffsetAndMetadata
 from kafka.structs import TopicPartition as PythonTopicPartition
 
 PATIENCE_S = 60.0
-TIMEOUT_MS = 60_000
+TIMEOUT_MS = 600_000
 
 
 class Fenced(Exception):

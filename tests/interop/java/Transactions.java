@@ -33,6 +33,8 @@ public final class Transactions {
         Properties settings = new Properties();
         settings.put("bootstrap.servers", arguments[0]);
         settings.put("transactional.id", arguments[2]);
+        // What is left open stays so while nodes are started and looked at.
+        settings.put("transaction.timeout.ms", "900000");
         settings.put("compression.type", codec);
         settings.put("key.serializer", "org.apache.kafka.common.serialization.StringSerializer");
         settings.put("value.serializer", "org.apache.kafka.common.serialization.StringSerializer");
