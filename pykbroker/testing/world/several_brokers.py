@@ -53,6 +53,7 @@ from pykbroker.types import TopicPartition
 if TYPE_CHECKING:
     from pykbroker.broker.server import BrokerServer
     from pykbroker.kraft.metadata_log import LogBatch
+    from pykbroker.kraft.partition_image import PartitionImage
     from pykbroker.replication.partition import Partition
 
 SECOND = 1_000_000
@@ -365,8 +366,7 @@ class SeveralBrokers:
                 if (
                     registration.leader < 0
                     or set(registration.isr) != set(registration.replicas)
-                    or registration.adding_replicas
-                    or registration.removing_replicas
+                    or _is_under_way(registration)
                 ):
                     return False
         return self._replicas_have_equal_ends()
@@ -430,6 +430,14 @@ class SeveralBrokers:
             if each is not None
         ]
         return set.intersection(*offsets)
+
+
+def _is_under_way(partition: PartitionImage) -> bool:
+    """Return whether a reassignment will end. As in Kafka, one that removes a replica that the one
+    before was still adding does not, until it is cancelled.
+    """
+    adding, removing = set(partition.adding_replicas), set(partition.removing_replicas)
+    return bool(adding | removing) and not adding & removing
 
 
 def _end_of(rules: ReplicationRules, topic_id: bytes, index: int) -> Callable[[], int]:

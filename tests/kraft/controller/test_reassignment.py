@@ -143,6 +143,20 @@ def test_to_all_the_replicas_of_one_under_way_changes_nothing(world: ControllerW
     assert world.partition("t") == before
 
 
+def test_one_that_removes_what_is_being_added_waits_until_it_is_cancelled(
+    world: ControllerWorld,
+) -> None:
+    """As in Kafka: it waits for the replica that is still said to be added."""
+    reassign(world, [1, 2, 3])
+    assert reassign(world, [1, 2]) == (0, None)
+    waiting = world.partition("t")
+    assert (waiting.adding_replicas, waiting.removing_replicas) == ((3,), (3,))
+    set_isr(world, 1, 2, 3)
+    assert world.partition("t").adding_replicas == (3,)
+    assert reassign(world, None) == (0, None)
+    assert (world.partition("t").replicas, listed(world)) == ((1, 2), {})
+
+
 def test_cancel(world: ControllerWorld) -> None:
     nothing = (ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, None)
     assert reassign(world, None) == nothing
