@@ -40,7 +40,12 @@ def begin_move(servers: str, target: Path) -> None:
     admin = KafkaAdminClient(bootstrap_servers=servers)
     admin.alter_replica_log_dirs({TopicPartitionReplica(TOPIC, 0, 1): str(target)})
     admin.close()
-    wait_for(lambda: list(target.glob(f"{TOPIC}-0*")), "the future replica")
+
+    def has_begun() -> bool:
+        """The replica of a former move may still be there, to be deleted: that is not this one."""
+        return (target / f"{TOPIC}-0").exists() or any(target.glob(f"{TOPIC}-0.*-future"))
+
+    wait_for(has_begun, "the future replica")
 
 
 def directories_told(servers: str) -> dict[str, list[dict[str, Any]]]:
