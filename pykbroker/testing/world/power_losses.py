@@ -47,7 +47,7 @@ class PowerLosses:
         """Record the state before the process is gone."""
         self._note_flushed(node)
         self._note_newest()
-        if self._newest is None or node.has_stopped:
+        if self._newest is None or _has_stopped_cleanly(node):
             return {}
         registration = self._newest.brokers.get(node.node_id)
         epoch = -1 if registration is None else registration.epoch
@@ -110,6 +110,15 @@ class PowerLosses:
         may_lack = {each for each in partition.last_known_elr if each in self._lost_power}
         may_lack |= {each for each in candidates if _is_unnoticed(self._lost_power, each, image)}
         return min((self._flushed[each].get(key, 0) for each in may_lack), default=None)
+
+
+def _has_stopped_cleanly(node: Node) -> bool:
+    """Return whether the node can say, when it registers again, that it has lost nothing: not if
+    one of its directories is offline.
+    """
+    return node.has_stopped and (
+        node.server is None or all(each.is_online for each in node.server.log_manager.directories)
+    )
 
 
 def _is_unnoticed(epochs: Mapping[int, int], node_id: int, image: MetadataImage) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from pykbroker.kraft.partition_image import PartitionImage
 from pykbroker.testing.world.power_losses import PowerLosses
 from pykbroker.types import TopicPartition
@@ -26,8 +28,9 @@ class Stage:
     @staticmethod
     def _node(number: int, flushed: int) -> Any:
         log = SimpleNamespace(topic_partition=KEY, recovery_point=flushed)
+        directories = [SimpleNamespace(is_online=True), SimpleNamespace(is_online=True)]
         server = SimpleNamespace(
-            log_manager=SimpleNamespace(logs=lambda: [log]),
+            log_manager=SimpleNamespace(logs=lambda: [log], directories=directories),
             kraft=SimpleNamespace(image=None, controller=None),
         )
         return SimpleNamespace(node_id=number, server=server, has_stopped=False)
@@ -58,6 +61,17 @@ def test_nothing_is_lost_while_an_in_sync_replica_runs() -> None:
     assert stage.end(1) == {}
     assert stage.end(2) == {}
     assert stage.end(3) == {KEY: 5}
+
+
+@pytest.mark.parametrize("is_online", [True, False])
+def test_a_node_that_stops_without_one_of_its_directories_is_not_trusted(is_online: bool) -> None:
+    stage = Stage(5, 6, 7)
+    node = stage.nodes[1]
+    node.has_stopped = True
+    node.server.log_manager.directories[1].is_online = is_online
+    assert stage.end(2, power=False) == {}
+    stage.publish(isr=(1,), elr=(2,))
+    assert stage.end(1) == ({} if is_online else {KEY: 5})
 
 
 def test_kills_alone_lose_nothing() -> None:
