@@ -119,6 +119,7 @@ RAFT_MUTANTS = (
         "metadata is committed when a majority has it on disk",
         (Patch("kraft.raft.raft_leading:advance_high_watermark", instead(_what_the_leader_has)),),
         life=QUORUM,
+        seed=35,
     ),
     Mutant(
         "committed-by-the-furthest-voter",

@@ -120,7 +120,7 @@ REPLICATION_MUTANTS = (
             Patch("replication.partition:Partition.may_append", instead(_leads)),
         ),
         life=CLUSTER,
-        seed=2,
+        seed=1,
     ),
     Mutant(
         "followers-flush-later",

@@ -59,6 +59,7 @@ SERVING_MUTANTS = (
         "sessions-forget-partitions",
         "a session answers with new records of all its partitions",
         (Patch("broker.requests.fetch_sessions:_changed", instead(_nothing_changed)),),
+        seed=5,
     ),
     Mutant(
         "reads-above-the-high-watermark",
@@ -84,12 +85,13 @@ SERVING_MUTANTS = (
                 instead(_as_if_from_zero),
             ),
         ),
+        seed=12,
     ),
     Mutant(
         "torn-replies",
         "bytes that a socket did not accept are sent later",
         (Patch("network.send:SendQueue._drop_sent", instead(_no_reply_parts)),),
-        seed=5,
+        seed=14,
     ),
     Mutant(
         "slices-shifted",

@@ -224,7 +224,7 @@ TRANSACTION_MUTANTS = (
                 doing_nothing,
             ),
         ),
-        seed=41,
+        seed=43,
     ),
     Mutant(
         "stable-offset-stays",
@@ -263,7 +263,7 @@ TRANSACTION_MUTANTS = (
                 returning(0),
             ),
         ),
-        seed=40,
+        seed=44,
     ),
     Mutant(
         "aborted-index-not-recovered",
