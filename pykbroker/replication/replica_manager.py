@@ -132,6 +132,7 @@ class ReplicaManager:
 
     def apply(self, delta: MetadataDelta, image: MetadataImage, now_ms: int) -> None:
         """Publisher step: create, change and drop partitions according to `delta`."""
+        self.end_turn(now_ms)  # a gathered pipeline is answered before what it relied on changes
         for partition, effects in self.hosting.apply(delta, image, now_ms):
             if effects is None:
                 self._lose(partition)

@@ -147,6 +147,24 @@ def test_a_pipeline_is_answered_in_order_within_one_round() -> None:
     assert node.general == 1
 
 
+def test_a_pipeline_is_answered_in_order_although_a_partition_gets_another_replica() -> None:
+    node = Node(min_insync_replicas="2")
+    node.ask(produce(9, 0))
+    more = PartitionChangeRecord(
+        topic_id=topic_id_of(7), partition_id=0, replicas=[1, 2], adding_replicas=[2]
+    )
+    services: Any = node.broker
+
+    def end_round() -> None:
+        """As when the fetch of another voter, in this round, has committed the change."""
+        node.broker.node.apply(more)
+        node._end_round()
+
+    node.worker.serve_brokers(services, end_round)
+    sent = node.ask(produce(9, 0, correlation_id=1) + produce(9, 1, correlation_id=2))
+    assert [number for number, _ in read(sent, 9)] == [1, 2]
+
+
 def test_what_differs_in_a_pipeline_waits_for_what_is_before_it() -> None:
     node = Node()
     node.ask(produce(9, 0))
