@@ -199,9 +199,9 @@ class RaftWorld:
         if fetch.end.offset and (
             shared.epoch != fetch.end.epoch or shared.offset < fetch.end.offset
         ):
-            return Fetched(fetch, (), raft.told_high_watermark, shared)
+            return Fetched(fetch, (), raft.reported_high_watermark, shared)
         self.step(leader_id, ev.FollowerFetched(fetch.replica, fetch.end.offset))
-        told = raft.told_high_watermark
+        told = raft.reported_high_watermark
         return Fetched(fetch, tuple(leader.epochs[fetch.end.offset :]), told, None)
 
     def take_fetched(self, node_id: int, leader_id: int, answer: Fetched) -> None:
@@ -290,8 +290,6 @@ class RaftWorld:
         answer: ev.Event
         if isinstance(asked, ev.SendVote):
             answer = ev.VoteAnswered(node_id, epoch, leader_id, effect.granted, asked.pre_vote)
-        elif isinstance(asked, ev.SendEndEpoch):
-            answer = ev.EndEpochAnswered(node_id, epoch, leader_id)
         else:
             answer = ev.NewsReceived(epoch, leader_id)
         self.post.append((node_id, to, answer))

@@ -91,7 +91,7 @@ def _describe(services: NodeServices, role: Leader, now_ms: int, version: int) -
         error_message="",
         leader_id=raft.local.key.id,
         leader_epoch=raft.epoch,
-        high_watermark=raft.told_high_watermark,
+        high_watermark=raft.reported_high_watermark,
         current_voters=voters,
         observers=observers,
     )

@@ -65,8 +65,6 @@ class Raft(RaftState):
                 raft_following.begin_epoch_requested(self, event, now_ms)
             case ev.EndEpochRequested():
                 raft_following.end_epoch_requested(self, event, now_ms)
-            case ev.EndEpochAnswered():
-                raft_following.follow_news(self, event.epoch, event.leader_id, now_ms)
             case ev.FollowerFetched():
                 raft_leading.follower_fetched(self, event, now_ms)
             case ev.FollowerFetchedSnapshot():

@@ -119,15 +119,6 @@ class EndEpochRequested:
 
 
 @value
-class EndEpochAnswered:
-    """A voter has acknowledged that this replica has resigned."""
-
-    voter_id: int
-    epoch: int
-    leader_id: int
-
-
-@value
 class NewsReceived:
     """A response of another replica that contains only the epoch and leader it knows."""
 
@@ -176,7 +167,6 @@ Event = (
     | PreVoteNotSupported
     | BeginEpochRequested
     | EndEpochRequested
-    | EndEpochAnswered
     | NewsReceived
     | FollowerFetched
     | FollowerFetchedSnapshot

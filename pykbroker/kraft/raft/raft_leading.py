@@ -62,7 +62,9 @@ def follower_fetched_snapshot(
 ) -> None:
     """Record that a replica fetches a snapshot: it is alive, although its log end does not move."""
     role = raft.role
-    if isinstance(role, Leader) and raft.voters.is_voter(event.replica):
+    if not isinstance(role, Leader) or event.replica.id == raft.local.key.id:
+        return
+    if raft.voters.is_voter(event.replica):
         note_voter_alive(raft, role, event.replica, now_ms)
 
 

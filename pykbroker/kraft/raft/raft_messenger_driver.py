@@ -90,6 +90,8 @@ class RaftMessenger:
             if partition is None:
                 await self._scheduler.sleep(self._retry_backoff_ms)
                 continue
+            if self._votes[effect.voter.id] is not effect:
+                return  # the answer to an earlier question
             self._step(
                 ev.VoteAnswered(
                     effect.voter.id,
@@ -128,8 +130,7 @@ class RaftMessenger:
         while True:
             known, partition = await self._ask(effect.voter.id, message)
             if partition is not None:
-                leader = self._peers.reachable(known.leader_id)
-                self._step(ev.EndEpochAnswered(effect.voter.id, known.epoch, leader))
+                self._step(ev.NewsReceived(known.epoch, self._peers.reachable(known.leader_id)))
                 return
             role = self._raft.role
             if self._stopped or self._raft.epoch != effect.epoch or not isinstance(role, Resigned):

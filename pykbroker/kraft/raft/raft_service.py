@@ -264,7 +264,7 @@ class RaftService:
         entry = fetch_response.PartitionData(
             partition_index=0,
             error_code=code,
-            high_watermark=-1 if code else raft.told_high_watermark,
+            high_watermark=-1 if code else raft.reported_high_watermark,
             log_start_offset=self.driver.log.start_offset,
             current_leader=fetch_response.LeaderIdAndEpoch(
                 leader_id=raft.leader_id, leader_epoch=raft.epoch
@@ -425,7 +425,7 @@ class _WaitingFetch(DelayedOperation):
             service.driver.raft.is_leader
             and service.driver.raft.epoch == asked.current_leader_epoch
             and service.driver.log.end.offset <= asked.fetch_offset
-            and service.driver.raft.told_high_watermark <= asked.high_watermark
+            and service.driver.raft.reported_high_watermark <= asked.high_watermark
         ):
             return False
         self.deferred.resolve(service.answer_fetch(self._message))

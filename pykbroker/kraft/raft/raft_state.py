@@ -84,10 +84,10 @@ class RaftState:
         return UNKNOWN_LEADER if isinstance(role, Candidate) else role.leader_id
 
     @property
-    def told_high_watermark(self) -> int:
-        """The high watermark that this leader tells others: -1 until a majority has a record of its
+    def reported_high_watermark(self) -> int:
+        """The high watermark that this leader reports: -1 until a majority has a record of its
         epoch. Before, another replica may know a later one, and Kafka's replicas stop if they are
-        told an earlier one than they know.
+        given an earlier one than they know.
         """
         role = self.role
         is_known = isinstance(role, Leader) and self.high_watermark > role.epoch_start_offset

@@ -83,6 +83,7 @@ def test_a_second_node_with_the_leaders_id_does_not_count_as_a_voter() -> None:
     assert isinstance(raft.role, Leader)
     deadline_ms = raft.role.check_quorum_deadline_ms
     raft.step(ev.FollowerFetched(voter(1).key, 1), 3000)
+    raft.step(ev.FollowerFetchedSnapshot(voter(1).key), 3000)
     assert raft.role.check_quorum_deadline_ms == deadline_ms
     raft.step(ev.FollowerFetched(voter(2).key, 1), 3000)
     assert raft.role.check_quorum_deadline_ms == deadline_ms + 1000
@@ -111,9 +112,9 @@ def test_a_new_leader_tells_no_high_watermark_of_an_earlier_epoch() -> None:
     raft.step(ev.Flushed(4), 2000)
     raft.step(ev.FollowerFetched(voter(3).key, 3), 2000)
     # The former leader may have told voter 3 that everything below 3 is committed.
-    assert (raft.high_watermark, raft.told_high_watermark) == (2, -1)
+    assert (raft.high_watermark, raft.reported_high_watermark) == (2, -1)
     raft.step(ev.FollowerFetched(voter(3).key, 4), 2000)
-    assert (raft.high_watermark, raft.told_high_watermark) == (4, 4)
+    assert (raft.high_watermark, raft.reported_high_watermark) == (4, 4)
 
 
 def test_the_high_watermark_never_goes_back() -> None:

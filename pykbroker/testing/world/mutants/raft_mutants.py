@@ -134,10 +134,10 @@ RAFT_MUTANTS = (
     ),
     Mutant(
         "high-watermark-of-another-epoch",
-        "a new leader tells no high watermark before it has committed a record",
+        "a new leader reports no high watermark before it has committed a record",
         (
             Patch(
-                "kraft.raft.raft_state:RaftState.told_high_watermark",
+                "kraft.raft.raft_state:RaftState.reported_high_watermark",
                 lambda original: property(_all_that_it_knows),
             ),
         ),
