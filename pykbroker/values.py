@@ -64,6 +64,8 @@ else:
         """Makes `collections.namedtuple`s of class statements, like `typing.NamedTuple`."""
 
         def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> type[Any]:
+            if "__annotate__" in body or "__annotate_func__" in body:  # Python 3.14
+                raise TypeError(f"{name}: needs 'from __future__ import annotations'")
             if len(bases) != 1:
                 raise TypeError(f"{name}: a named tuple has no other base")
             fields = body.pop("__annotations__", {})
@@ -72,6 +74,7 @@ else:
                 raise TypeError(f"{name}: a field without a default follows one with a default")
             values = [body.pop(field) for field in defaults]
             made = namedtuple(name, fields, defaults=values, module=body.pop("__module__"))
+            made.__new__.__annotations__ = fields
             for key, attribute in {"__annotations__": fields, **body}.items():
                 setattr(made, key, attribute)
             return made

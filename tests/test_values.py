@@ -144,6 +144,13 @@ def test_a_field_without_a_default_cannot_follow_one_with_a_default() -> None:
         made_by("Wrong", (NamedTuple,), body)
 
 
+def test_annotations_must_be_texts() -> None:
+    """As Python 3.14 has them elsewhere, there would be no fields."""
+    body = {"__annotate__": lambda _: {"first": int}, "__module__": "m"}
+    with pytest.raises(TypeError, match="Wrong: needs 'from __future__ import annotations'"):
+        made_by("Wrong", (NamedTuple,), body)
+
+
 def test_a_named_tuple_has_no_other_base() -> None:
     with pytest.raises(TypeError, match="Wrong: a named tuple has no other base"):
         made_by("Wrong", (NamedTuple, Reading), {"__module__": "m"})

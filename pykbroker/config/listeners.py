@@ -119,8 +119,8 @@ def resolve_listeners(
     protocols = protocol_map(str(values[_MAP_KEY]))
     entries = _names(values["listeners"])
     if _MAP_KEY not in given:
-        # Kafka does so only where no listener is secured, and then lacks the controller's protocol;
-        # a secured listener is refused by its own name below.
+        # Kafka does so only if no listener is secured; otherwise it reports that the controller's
+        # protocol is missing. Here a secured listener is refused by its own name below.
         for name in controller_names:
             protocols.setdefault(name.upper(), "PLAINTEXT")
     everything = parse_endpoints(entries, protocols, "listeners", distinct_ports=True)

@@ -172,6 +172,7 @@ class Broker:
         packet looks. `resume` ends it; `stop` and `close` need a running process.
         """
         self.process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, self.process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
 
     def resume(self) -> None:
         """Let a paused process run again (SIGCONT)."""

@@ -129,10 +129,12 @@ def test_a_port_in_use(run: Run, broker: Broker, tmp_path: Path) -> None:
 def test_a_directory_in_use(run: Run, tmp_path: Path) -> None:
     with Broker(data_dir=tmp_path) as broker:
         broker.pause()  # its own checkpoints would change the directory
-        before = contents(tmp_path)
-        outcome = run("start", "--data-dir", str(tmp_path), "--listen", "127.0.0.1:0")
-        after = contents(tmp_path)
-        broker.resume()
+        try:
+            before = contents(tmp_path)
+            outcome = run("start", "--data-dir", str(tmp_path), "--listen", "127.0.0.1:0")
+            after = contents(tmp_path)
+        finally:
+            broker.resume()
     assert outcome.code == 1
     assert "Failed to acquire lock on file .lock" in outcome.err.splitlines()[-1]
     assert after == before

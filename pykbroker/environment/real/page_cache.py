@@ -16,8 +16,8 @@ _NO_NOWAIT = frozenset((errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS))
 
 @cache
 def _nowhere() -> bytearray:
-    """Where bytes are read to that only the page cache shall have; nobody looks at it. Few nodes
-    ever read cold files: it exists from the first time.
+    """Return a buffer for bytes that only have to enter the page cache; nothing reads it. It is
+    created on first use, because few nodes read cold files.
     """
     return bytearray(128 * 1024)
 
