@@ -90,8 +90,6 @@ class RaftMessenger:
             if partition is None:
                 await self._scheduler.sleep(self._retry_backoff_ms)
                 continue
-            if self._votes[effect.voter.id] is not effect:
-                return  # the answer to an earlier question
             self._step(
                 ev.VoteAnswered(
                     effect.voter.id,

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from pykbroker.deferred import Deferred
-from pykbroker.kraft.raft import raft_events as ev
-from pykbroker.kraft.raft.raft_messenger_driver import RaftMessenger
-from pykbroker.kraft.raft.raft_roles import Prospective
-from pykbroker.kraft.topic_name import CLUSTER_METADATA_TOPIC
-from pykbroker.protocol.messages import vote_response
 from pykbroker.protocol.messages.fetch_request import FetchRequest
 from tests.kraft.node_world import NodeWorld
 from tests.kraft.quorum_world import QuorumWorld
-from tests.kraft.raft_world import voter
 
 
 def test_a_lone_voter_has_nobody_to_ask() -> None:
@@ -74,41 +66,6 @@ def test_a_voter_that_nobody_answers_does_not_ask_more_and_more() -> None:
         world.advance(10)
         counts.append(links.in_flight)
     assert 1 <= max(counts) <= 4  # the last question to each of two voters, and the one before
-
-
-def test_the_answer_to_an_earlier_question_does_not_count() -> None:
-    answers: list[Deferred] = []
-    events: list[ev.Event] = []
-
-    def send(peer: object, message: object, deadline_ms: int) -> Deferred:
-        answers.append(Deferred())
-        return answers[-1]
-
-    parts: Any = {
-        "raft": SimpleNamespace(local=voter(1), epoch=3, role=Prospective(1000)),
-        "peers": SimpleNamespace(
-            find=lambda node_id: node_id, reachable=lambda node_id: node_id, learn=lambda *_: None
-        ),
-        "scheduler": None,
-    }
-    messenger = RaftMessenger(
-        **parts,
-        cluster_id="cluster",
-        send=send,
-        step=events.append,
-        now_ms=lambda: 0,
-        request_timeout_ms=1000,
-        retry_backoff_ms=10,
-    )
-    for _ in range(2):
-        messenger.send_vote(ev.SendVote(voter(2).key, 3, ev.LogEnd(2, 10), True))
-    for answer, granted in zip(answers, (False, True), strict=True):
-        partition = vote_response.PartitionData(
-            partition_index=0, leader_id=-1, leader_epoch=3, vote_granted=granted
-        )
-        topic = vote_response.TopicData(topic_name=CLUSTER_METADATA_TOPIC, partitions=[partition])
-        answer.resolve(vote_response.VoteResponse(topics=[topic]))
-    assert events == [ev.VoteAnswered(2, 3, -1, True, True)]
 
 
 @pytest.mark.parametrize("can_become_voter", [False, True])
