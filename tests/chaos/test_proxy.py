@@ -146,9 +146,9 @@ def test_a_cut_ends_connections_and_refuses_new_ones(proxy: Proxy, echo: Echo) -
 
 
 def test_a_node_that_is_not_there_closes_the_connection(proxy: Proxy) -> None:
-    with socket.socket() as nobody:  # it holds the port, and does not listen
-        nobody.bind((HOST, 0))
-        door = proxy.listen("broker-2", nobody.getsockname()[1])
+    with socket.socket() as reserved:  # holds the port, but does not listen
+        reserved.bind((HOST, 0))
+        door = proxy.listen("broker-2", reserved.getsockname()[1])
         with connect(door, "a client") as connection:
             assert is_closed(connection)
 

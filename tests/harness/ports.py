@@ -27,7 +27,7 @@ class KeptPorts:
         kept = socket.socket()
         try:
             kept.bind((HOST, port))
-        except OSError:  # somebody was faster
+        except OSError:  # another process has just taken it
             kept.close()
             return
         # Only now: two sockets that both allow it could bind the port here.

@@ -118,7 +118,7 @@ class Raft(RaftState):
                 # In a later epoch: in this one the node was the leader, which it no longer is.
                 self.become_unattached(self.epoch + 1, now_ms)
             elif isinstance(role, Prospective):
-                # Nobody has refused: ask again at once.
+                # The pre-vote was not lost, only unanswered: ask again immediately.
                 raft_elections.lose_pre_vote(self, role, now_ms, role.election_deadline_ms)
             elif self.is_voter:
                 self.become_prospective(now_ms)

@@ -117,7 +117,7 @@ class QuorumRules:
             )
 
     def _check_told(self, node: Node, raft: Raft, key: tuple[int, int]) -> None:
-        """Check that what a follower is told is not lower than what it knows."""
+        """Check that no follower is sent a high watermark below the one it knows."""
         role = raft.role
         if not isinstance(role, Follower) or role.leader_high_watermark < 0:
             return
