@@ -5,8 +5,8 @@ long one), the end of a round with the requests that it answers ("delayed Fetch"
 turn, or a callback of a timer or a thread (named by its function).
 
 State   per unit: a histogram of how long it held the loop, the sum, and the longest time.
-In      `record`, called by the code that ran the unit, only for units of RECORDED_NS or more:
-        shorter ones cost a clock reading and a comparison.
+In      `record`, called by the code that ran the unit, only for units of RECORDED_NS or more;
+        `Laps` for units that follow each other: a short one costs a clock reading and a comparison.
 Out     `by_unit`, for metrics reporters; one rate-limited WARNING line for units of WARN_NS or
         more.
 """
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import logging
 from bisect import bisect_left
+from collections.abc import Callable
 
 MS = 1_000_000
 RECORDED_NS = MS
@@ -74,3 +75,27 @@ class LoopTime:
             held_ns // MS,
             more,
         )
+
+
+class Laps:
+    """The times of units that follow each other: one begins where the one before ended."""
+
+    __slots__ = ("_began_ns", "_monotonic_ns", "_record")
+
+    def __init__(self, loop_time: LoopTime, monotonic_ns: Callable[[], int]) -> None:
+        self._record = loop_time.record
+        self._monotonic_ns = monotonic_ns
+        self._began_ns = 0
+
+    def start(self) -> int:
+        """Begin the first unit; return the time in ns."""
+        self._began_ns = now_ns = self._monotonic_ns()
+        return now_ns
+
+    def lap(self, unit: str) -> int:
+        """End a unit, which is recorded if it was long, and begin the next; return the time."""
+        began_ns = self._began_ns
+        self._began_ns = now_ns = self._monotonic_ns()
+        if now_ns - began_ns >= RECORDED_NS:
+            self._record(unit, began_ns, now_ns)
+        return now_ns

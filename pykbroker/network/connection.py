@@ -3,8 +3,8 @@
 State: received bytes that are not handed over yet; at most one request in flight; unsent replies;
 what the worker has prepared for similar requests.
 In: readiness of the socket, `reply` by the worker, `close` by anyone.
-Out: requests on the channel; once something is prepared, the connection itself with the next frame
-in `frame`.
+Out: requests on the channel; once something is prepared, the connection itself, which gives the
+next frame to the worker (`take_frame`).
 
 Reading. One `recv` of up to RECEIVE_BYTES receives several small frames. An incomplete frame that
 is larger than SMALL_FRAME_BYTES has its own buffer, filled by `recv_into`: its record bytes go from
@@ -34,7 +34,7 @@ from typing import Any
 from pykbroker.environment.transport import StreamSocket
 from pykbroker.network.connection_resources import ConnectionResources
 from pykbroker.network.listener import Listener
-from pykbroker.network.request import Request
+from pykbroker.network.request import Frame, Request
 from pykbroker.network.sending_connection import SendingConnection
 from pykbroker.protocol.framing import LENGTH_BYTES, FrameError, check_length
 from pykbroker.protocol.headers import decode_request_header
@@ -48,6 +48,8 @@ FIRST_BUFFER_BYTES = 64 * 1024
 BUFFER_FACTOR = 16
 # Fairness: a large frame takes at most this many reads before other connections get a turn.
 READS_PER_TURN = 16
+
+NO_FRAME: Frame = (b"", 0, 0)
 
 _SIZE = struct.Struct(">i")
 _unpack_size = _SIZE.unpack_from
@@ -68,13 +70,11 @@ class Connection(SendingConnection):
         "_on_close",
         "_on_closed",
         "_position",
+        "_queued_frame",
         "_reading",
         "_receive",
         "_received",
         "_waiting",
-        "frame",
-        "frame_end",
-        "frame_start",
         "gathered",
         "idle_task",
         "in_flight",
@@ -111,9 +111,7 @@ class Connection(SendingConnection):
         self.in_flight = False
         self.prepared: dict[int, Any] = {}
         self.gathered = 0
-        self.frame: bytes | bytearray = b""
-        self.frame_start = 0
-        self.frame_end = 0
+        self._queued_frame = NO_FRAME
         self.listener = listener
         self.max_request_bytes = resources.max_request_bytes
         self.peer_address = address
@@ -161,31 +159,44 @@ class Connection(SendingConnection):
 
     def _hand_over(self) -> None:
         """Cut the next frame and put it on the channel; nothing is in flight now."""
-        position = self._position
-        available = self._end - position - LENGTH_BYTES
+        frame = self.next_frame()
+        if frame is None:
+            self._await_frame()
+        elif self._channel.full:
+            self._waiting = True
+            self._channel.wait(self)
+        else:
+            self._consume(frame[2])
+            self._put(frame)
+
+    def next_frame(self) -> Frame | None:
+        """Return the first of the received frames that are not handed over; None if none is
+        complete and valid.
+        """
+        start = self._position + LENGTH_BYTES
+        if start >= self._end:
+            return None
+        (size,) = _unpack_size(self._received, self._position)
+        end = start + size
+        if not start < end <= self._end or size > self.max_request_bytes:
+            return None
+        return self._received, start, end
+
+    def _await_frame(self) -> None:
+        """See to a frame that is not complete, or has a buffer of its own, or a wrong length."""
+        available = self._end - self._position - LENGTH_BYTES
         if available < 0:
             if self._frame_buffer is not None and self._frame_filled == self._frame_size:
                 self._put_frame_buffer()
             return
-        (size,) = _unpack_size(self._received, position)
-        if size <= 0 or size > self.max_request_bytes:
-            try:
-                check_length(size, self.max_request_bytes, "socket.request.max.bytes")
-            except FrameError as stranger:
-                self.refuse(str(stranger))
+        (size,) = _unpack_size(self._received, self._position)
+        try:
+            check_length(size, self.max_request_bytes, "socket.request.max.bytes")
+        except FrameError as stranger:
+            self.refuse(str(stranger))
             return
-        position += LENGTH_BYTES
-        if size > available:
-            if size > SMALL_FRAME_BYTES:
-                self._begin_frame(size, available)
-            return
-        if self._channel.full:
-            self._waiting = True
-            self._channel.wait(self)
-            return
-        received = self._received
-        self._consume(position + size)
-        self._put(received, position, position + size)
+        if size > SMALL_FRAME_BYTES:
+            self._begin_frame(size, available)
 
     def _consume(self, position: int) -> None:
         """Drop the received bytes up to `position`, which are handed over."""
@@ -195,15 +206,13 @@ class Connection(SendingConnection):
         else:
             self._position = position
 
-    def _put(self, frame: bytes | bytearray, start: int, end: int) -> None:
+    def _put(self, frame: Frame) -> None:
         if self.prepared:
-            self.frame = frame
-            self.frame_start = start
-            self.frame_end = end
+            self._queued_frame = frame
             self.in_flight = True
             self._channel.put(self)
             return
-        request = self.request_of(frame, start, end)
+        request = self.request_of(*frame)
         if request is not None:
             self.in_flight = True
             self._channel.put(request)
@@ -221,32 +230,19 @@ class Connection(SendingConnection):
             return None
         return request
 
-    def has_next_frame(self) -> bool:
-        """Return whether another complete frame has arrived while one is in
-        flight; it is then in `frame`.
+    def take_frame(self) -> Frame:
+        """Return the frame for which this connection is on the channel, and forget it."""
+        frame, self._queued_frame = self._queued_frame, NO_FRAME
+        return frame
 
-        It stays there until `gather`; a caller that does not want it leaves it for later.
-        """
-        position = self._position
-        available = self._end - position - LENGTH_BYTES
-        if available <= 0 or self.closed:
-            return False
-        (size,) = _unpack_size(self._received, position)
-        if not 0 < size <= available or size > self.max_request_bytes:
-            return False
-        self.frame = self._received
-        self.frame_start = position + LENGTH_BYTES
-        self.frame_end = self.frame_start + size
-        return True
-
-    def gather(self) -> None:
-        """Take the frame of `has_next_frame`, to be served with the one in
-        flight and answered after it.
+    def gather(self, frame: Frame) -> None:
+        """Take what `next_frame` has returned, to be served with the one in flight and answered
+        after it.
 
         The caller ensures that the answers are in the order of the frames.
         """
         self.gathered += 1
-        self._consume(self.frame_end)
+        self._consume(frame[2])
 
     def _begin_frame(self, size: int, available: int) -> None:
         """Allocate a separate buffer for the frame at the head of the received bytes."""
@@ -301,7 +297,7 @@ class Connection(SendingConnection):
         buffer = self._frame_buffer
         assert buffer is not None
         self._frame_buffer = None
-        self._put(buffer, 0, len(buffer))
+        self._put((buffer, 0, len(buffer)))
 
     def resume_hand_over(self) -> None:
         """Hand over the next frame, because the channel has room again."""
@@ -403,7 +399,8 @@ class Connection(SendingConnection):
             self._outgoing.release()
         self._outgoing = None
         self._replies = []
-        self._received = self.frame = b""
+        self._received = b""
+        self._queued_frame = NO_FRAME
         self._position = self._end = 0
         self._frame_buffer = None
         self.prepared = {}

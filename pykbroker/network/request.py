@@ -8,11 +8,14 @@ worker before a handler sees the request.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from pykbroker.network.listener import Listener
 from pykbroker.network.send import Part
 from pykbroker.protocol.headers import RequestHeader
+
+Frame: TypeAlias = tuple[bytes | bytearray, int, int]
+"""A request in received bytes: these, where its API key begins, and where the request ends."""
 
 
 class CloseConnection:
@@ -81,21 +84,21 @@ class RequestConnection(Protocol):
 class PreparedConnection(RequestConnection, Protocol):
     """A connection in place of its next request, for which something is prepared."""
 
-    frame: bytes | bytearray
-    """The request lies in it from `frame_start` to `frame_end`, the API key first."""
-    frame_start: int
-    frame_end: int
+    def take_frame(self) -> Frame:
+        """Return the frame of the request in flight; to be called once."""
 
     def request_of(self, frame: bytes | bytearray, start: int, end: int, /) -> Request | None:
         """Return the request in a frame; if its header is invalid, close the
         connection and return None.
         """
 
-    def has_next_frame(self) -> bool:
-        """Return whether another complete frame has arrived; it is then in `frame`."""
+    def next_frame(self) -> Frame | None:
+        """Return the next frame, if all of it has arrived; a caller that does not `gather` it
+        leaves it for later.
+        """
 
-    def gather(self) -> None:
-        """Take the frame of `has_next_frame`, to be answered after the one before."""
+    def gather(self, frame: Frame, /) -> None:
+        """Take what `next_frame` has returned, to be answered after the one before."""
 
 
 class Request(RequestHeader):

@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from pykbroker.environment.loop_time import BOUNDS_MS, LINE_EVERY_NS, MS, LoopTime
+from pykbroker.environment.loop_time import BOUNDS_MS, LINE_EVERY_NS, MS, Laps, LoopTime
 
 
 def test_each_time_is_in_one_bucket_of_its_unit() -> None:
@@ -51,3 +51,15 @@ def test_lines_are_rare_and_count_what_they_leave_out(caplog: pytest.LogCaptureF
         "(2 similar lines omitted)"
     )
     assert loop_time.by_unit["Fetch"].counts[BOUNDS_MS.index(100)] == 3
+
+
+def test_laps_record_what_is_long_and_follow_each_other() -> None:
+    loop_time = LoopTime()
+    times = iter((5 * MS, 7 * MS, 8 * MS - 1, 11 * MS))
+    laps = Laps(loop_time, lambda: next(times))
+    assert laps.start() == 5 * MS
+    assert laps.lap("Fetch") == 7 * MS
+    assert laps.lap("short") == 8 * MS - 1
+    assert laps.lap("sends") == 11 * MS
+    held = {unit: found.total_ns for unit, found in loop_time.by_unit.items()}
+    assert held == {"Fetch": 2 * MS, "sends": 3 * MS + 1}

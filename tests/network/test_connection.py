@@ -345,10 +345,10 @@ def test_frames_like_the_first_may_be_gathered(echo: Served, client: socket.sock
             echo.echo(entry)
             return
         taken.append(1)
-        due = [entry.request_of(entry.frame, entry.frame_start, entry.frame_end)]
-        while entry.has_next_frame():
-            due.append(entry.request_of(entry.frame, entry.frame_start, entry.frame_end))
-            entry.gather()
+        due = [entry.request_of(*entry.take_frame())]
+        while (following := entry.next_frame()) is not None:
+            due.append(entry.request_of(*following))
+            entry.gather(following)
             taken[-1] += 1
         for request in due:
             assert entry.in_flight
@@ -372,7 +372,7 @@ def test_a_bad_header_is_refused_when_something_is_prepared(
     connection = _only_connection(echo)
 
     def serve(entry: Any) -> None:
-        assert entry.request_of(entry.frame, entry.frame_start, entry.frame_end) is None
+        assert entry.request_of(*entry.take_frame()) is None
 
     echo.answer = serve
     echo.call(connection.prepared.__setitem__, 1, object())

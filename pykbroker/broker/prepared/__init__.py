@@ -26,11 +26,9 @@ MISSED = 0
 SERVED = 1
 """It is answered, or will be."""
 GATHERED = 2
-"""It is answered at the end of the round, and so the next one like it may be served before that."""
+"""It is answered at the end of the round, in its turn: the next one like it may be served now."""
 
-TRIES = 8
 FIRST_PATIENCE = 32
-MOST_PATIENCE = 1 << 20
 
 Answer: TypeAlias = Callable[[Request, Any], None]
 """Answers a request as the worker answers it with the outcome of a handler."""
@@ -39,8 +37,8 @@ Answer: TypeAlias = Callable[[Request, Any], None]
 class PreparedRequest(ABC):
     """What one connection's requests of one API and version have in common.
 
-    State: how often in a row it did not match (`misses`). After TRIES it is not tried any more;
-    after `patience` requests it is prepared again, then with twice the patience.
+    State, kept by `preparing.py`: how often in a row it did not match (`misses`), and for how many
+    misses to wait until it is prepared again (`patience`).
     """
 
     __slots__ = ("misses", "patience")
@@ -61,6 +59,10 @@ class PreparedRequest(ABC):
         """Serve the request in `frame` from `start` to `end`; return MISSED, SERVED or GATHERED.
 
         The request has at least the eight bytes up to its correlation id, and this API and version.
+
+        MISSED: nothing was changed and no counter moved. GATHERED: the connection gets its one
+        answer at the end of this round, whatever happens until then, and after those that were
+        gathered before it; for anything that may be answered later, or at once, SERVED.
         """
 
 

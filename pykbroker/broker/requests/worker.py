@@ -35,22 +35,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from functools import partial
-from struct import Struct
 from typing import Any
 
 from pykbroker.broker.handlers import InSlices, Route
-from pykbroker.broker.prepared import (
-    FIRST_PATIENCE,
-    GATHERED,
-    MISSED,
-    MOST_PATIENCE,
-    TRIES,
-    PreparedRequest,
-)
+from pykbroker.broker.prepared.preparing import Preparing
 from pykbroker.broker.requests.long_requests import LOOP_ELEMENTS, LongRequests
 from pykbroker.broker.services import BrokerServices, NodeServices
 from pykbroker.deferred import Deferred
-from pykbroker.environment.loop_time import RECORDED_NS
+from pykbroker.environment.loop_time import Laps
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.network.request import CloseConnection, PreparedConnection, Request
 from pykbroker.network.request_channel import RequestChannel
@@ -63,11 +55,7 @@ ROUNDS_PER_TURN = 32
 TURN_NS = 10_000_000
 REQUEST_LOG = "pykbroker.request"  # at DEBUG when a node starts: it takes `TracingWorker`
 _KEYS = 128
-HEAD_BYTES = 8
-MOST_GATHERED = 31
 CLOSED = "a closed connection"
-
-_unpack_head = Struct(">Ii").unpack_from  # API key and version, correlation id
 
 _log = logging.getLogger("pykbroker.worker")
 
@@ -81,12 +69,13 @@ class Worker:
         "_end_round",
         "_finished",
         "_halt",
+        "_laps",
         "_long",
-        "_loop_time",
         "_monotonic_ns",
         "_now_ms",
         "_on_broker",
         "_on_controller",
+        "_preparing",
         "_services",
         "_turn_ended",
     )
@@ -102,7 +91,7 @@ class Worker:
         self._services = services
         self._now_ms = services.now_ms
         self._monotonic_ns = services.environment.clock.monotonic_ns
-        self._loop_time = services.environment.loop_time
+        self._laps = Laps(services.environment.loop_time, self._monotonic_ns)
         self._long = LongRequests(services.environment)
         self._finished: Route | None = None  # the API of a parked request that was answered
         self._counters = services.counters
@@ -117,6 +106,7 @@ class Worker:
                 self._on_broker[route.api.key] = route
             if route.on_controller:
                 self._on_controller[route.api.key] = route
+        self._preparing = Preparing(self._on_broker)
         channel.attach_worker(self.run_turn)
 
     def serve_brokers(self, services: BrokerServices, end_round: Callable[[], None]) -> None:
@@ -132,44 +122,34 @@ class Worker:
         """Serve what is queued; called by the event loop."""
         channel = self._channel
         queue = channel.queue
-        clock = self._monotonic_ns
+        lap = self._laps.lap
         now_ms = self._now_ms()
-        now_ns = clock()
-        turn_end_ns = now_ns + TURN_NS
+        turn_end_ns = self._laps.start() + TURN_NS
         try:
             for _ in range(ROUNDS_PER_TURN):
                 for _ in range(len(queue)):
-                    request = queue.popleft()
-                    if isinstance(request, Request):
-                        request.received_ms = now_ms
-                        self._serve(request)
-                        unit = request.api.name
+                    queued = queue.popleft()
+                    if isinstance(queued, Request):
+                        queued.received_ms = now_ms
+                        self._serve(queued)
+                        now_ns = lap(queued.api.name)
                     else:
-                        unit = self._serve_next_of(request, now_ms)
-                    before_ns = now_ns
-                    now_ns = clock()
-                    if now_ns - before_ns >= RECORDED_NS:
-                        self._loop_time.record(unit, before_ns, now_ns)
+                        now_ns = lap(self._serve_next_of(queued, now_ms))
                     if now_ns >= turn_end_ns:
                         break
                 self._finished = None
-                before_ns = now_ns
                 channel.woken = False
                 self._end_round()
-                now_ns = clock()
-                if now_ns - before_ns >= RECORDED_NS:
-                    self._record_round(before_ns, now_ns)
+                now_ns = lap(self._unit_of_round())
                 if channel.waiting:
                     channel.admit_waiting()
                 if not (queue or channel.woken) or now_ns >= turn_end_ns:
                     break
             channel.flush_connections()
             self._turn_ended()
-            ended_ns = clock()
-            if ended_ns - now_ns >= RECORDED_NS:
-                self._loop_time.record("sends", now_ns, ended_ns)
+            lap("sends")
             if channel.put_off:
-                self._do_put_off(ended_ns)
+                self._do_put_off()
         except Exception as failure:
             # The state of the logs and machines is uncertain now: a stopped node is better than a
             # wrong one. No turn follows, so that no client receives a possibly wrong answer.
@@ -177,7 +157,7 @@ class Worker:
         else:
             channel.turn_finished()
 
-    def _do_put_off(self, started_ns: int) -> None:
+    def _do_put_off(self) -> None:
         """Run the work that waited until the replies were sent, and write what it appends."""
         channel = self._channel
         channel.do_put_off()
@@ -188,46 +168,26 @@ class Worker:
                 break
         channel.flush_connections()
         self._turn_ended()
-        ended_ns = self._monotonic_ns()
-        if ended_ns - started_ns >= RECORDED_NS:
-            self._loop_time.record("after the replies", started_ns, ended_ns)
+        self._laps.lap("after the replies")
 
-    def _record_round(self, started_ns: int, ended_ns: int) -> None:
-        """Record the end of a round; a long one is named by the API of the
-        last request it answered.
-        """
+    def _unit_of_round(self) -> str:
+        """Name the end of a round by the API of the last request that it answered."""
         route = self._finished
-        unit = "end of a round" if route is None else f"delayed {route.api.name}"
-        self._loop_time.record(unit, started_ns, ended_ns)
+        return "end of a round" if route is None else f"delayed {route.api.name}"
 
     def _serve_next_of(self, connection: PreparedConnection, now_ms: int) -> str:
-        """Serve a connection on which something is prepared; return the name
-        of the API, for LoopTime.
+        """Serve a request of a connection on which something is prepared; return the name of the
+        API, for LoopTime.
         """
         if connection.closed:
             return CLOSED
-        frame, connection.frame = connection.frame, b""
-        start = connection.frame_start
-        end = connection.frame_end
+        frame = connection.take_frame()
         try:
-            prepared: PreparedRequest | None = None
-            if end - start >= HEAD_BYTES:
-                key, correlation_id = _unpack_head(frame, start)
-                prepared = connection.prepared.get(key)
-            if prepared is not None and prepared.misses < TRIES:
-                served = prepared.serve(connection, frame, start, end, correlation_id)
-                if served != MISSED:
-                    prepared.misses = 0
-                    prepared.patience = FIRST_PATIENCE
-                    route = self._on_broker[key >> 16]
-                    assert route is not None
-                    route.request_count += 1
-                    if served == GATHERED and connection.has_next_frame():
-                        route.request_count += self._gather(connection, prepared, key)
-                        connection.frame = b""
-                    name: str = route.api.name
-                    return name
-            request = connection.request_of(frame, start, end)
+            route = self._preparing.serve(connection, frame)
+            if route is not None:
+                name: str = route.api.name
+                return name
+            request = connection.request_of(*frame)
         except Exception:
             self._counters.unexpected_errors += 1
             _log.exception("cannot serve %s", connection.peer)
@@ -239,44 +199,9 @@ class Worker:
         self._serve(request)
         return request.api.name
 
-    @staticmethod
-    def _gather(connection: PreparedConnection, prepared: PreparedRequest, key: int) -> int:
-        """Serve more frames of a pipeline in this round, as long as they are
-        like the first; return how many.
-        """
-        for count in range(MOST_GATHERED):
-            frame, start, end = connection.frame, connection.frame_start, connection.frame_end
-            if end - start < HEAD_BYTES:
-                return count
-            other, correlation_id = _unpack_head(frame, start)
-            if other != key:
-                return count
-            served = prepared.serve(connection, frame, start, end, correlation_id)
-            if served == MISSED:
-                return count
-            connection.gather()
-            if served != GATHERED or not connection.has_next_frame():
-                return count + 1
-        return MOST_GATHERED
-
     def _remember(self, request: Request, route: Route) -> None:
         """Prepare for more requests like the one that the general path has served."""
-        prepared = request.connection.prepared
-        key = request.api_key << 16 | request.api_version
-        known = prepared.get(key)
-        if known is not None:
-            known.misses += 1
-            if known.misses < known.patience:
-                return
-        assert route.prepare is not None
-        found = route.prepare(self._services, request, partial(self._answer, route))
-        if found is not None:
-            if known is not None:
-                found.patience = min(2 * known.patience, MOST_PATIENCE)
-            prepared[key] = found
-
-    def _answer(self, route: Route, request: Request, outcome: Any) -> None:
-        self._finish(request, route, outcome)
+        self._preparing.remember(self._services, request, route, self._finish)
 
     def _serve(self, request: Request) -> None:
         connection = request.connection

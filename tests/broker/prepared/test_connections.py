@@ -29,7 +29,7 @@ def test_an_idle_connection_keeps_no_frame() -> None:
         assert node.ask(to_topic("t", 7, size=500_000))
     connection: Any = node.connections[1]
     assert not connection.in_flight
-    assert len(connection.frame) == 0
+    assert connection.take_frame() == (b"", 0, 0)
 
 
 @pytest.mark.parametrize("worker", [GeneralWorker, PreparingWorker])

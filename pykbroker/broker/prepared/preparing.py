@@ -1,0 +1,111 @@
+"""Which requests are prepared for, and which are served by what was prepared.
+
+    a request of the general path  -> remember: nothing known: prepare
+                                                known, but it did not match: a miss
+    a frame on a connection for    -> serve:    the one for its API and version, if it has not
+    which something is prepared                 missed too often; then the frames behind it that
+                                                have arrived and are like it (a pipeline)
+
+State   per connection and API with its version: `RequestConnection.prepared`. What misses TRIES
+        times in a row is not tried any more; after `patience` requests it is prepared again, then
+        with twice the patience: a client whose requests never repeat costs little.
+Out     the route of what was served; None leaves the frame to the general path.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from pykbroker.broker.prepared import FIRST_PATIENCE, GATHERED, MISSED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pykbroker.broker.handlers import Route
+    from pykbroker.broker.prepared import PreparedRequest
+    from pykbroker.network.request import Frame, PreparedConnection, Request
+
+    Finish: TypeAlias = Callable[[Request, Route, Any], None]
+    """Answers a request with the outcome of its handler."""
+
+TRIES = 8
+MOST_PATIENCE = 1 << 20
+MOST_GATHERED = 31  # frames that are served with the first of a pipeline
+HEAD_BYTES = 8
+
+_unpack_head = Struct(">Ii").unpack_from  # API key and version, correlation id
+
+
+class Preparing:
+    """Serves what is prepared for the requests of one node's connections."""
+
+    __slots__ = ("_routes",)
+
+    def __init__(self, routes: Sequence[Route | None]) -> None:
+        """routes: by API key, of the listeners for clients and brokers."""
+        self._routes = routes
+
+    def serve(self, connection: PreparedConnection, frame: Frame) -> Route | None:
+        """Serve the request in flight, and what follows it if that is like it."""
+        received, start, end = frame
+        if end - start < HEAD_BYTES:
+            return None
+        key, correlation_id = _unpack_head(received, start)
+        prepared: PreparedRequest | None = connection.prepared.get(key)
+        if prepared is None or prepared.misses >= TRIES:
+            return None
+        served = prepared.serve(connection, received, start, end, correlation_id)
+        if served == MISSED:
+            return None
+        prepared.misses = 0
+        prepared.patience = FIRST_PATIENCE
+        route: Route | None = self._routes[key >> 16]
+        assert route is not None
+        route.request_count += 1
+        if served == GATHERED:
+            following = connection.next_frame()
+            if following is not None:
+                route.request_count += _gather(connection, following, prepared, key)
+        return route
+
+    @staticmethod
+    def remember(services: Any, request: Request, route: Route, finish: Finish) -> None:
+        """Prepare for more requests like the one that the general path has served."""
+        prepared = request.connection.prepared
+        key = request.api_key << 16 | request.api_version
+        known = prepared.get(key)
+        if known is not None:
+            known.misses += 1
+            if known.misses < known.patience:
+                return
+        assert route.prepare is not None
+        found = route.prepare(services, request, lambda late, outcome: finish(late, route, outcome))
+        if found is not None:
+            if known is not None:
+                found.patience = min(2 * known.patience, MOST_PATIENCE)
+            prepared[key] = found
+
+
+def _gather(
+    connection: PreparedConnection, following: Frame | None, prepared: PreparedRequest, key: int
+) -> int:
+    """Serve `following`, and what comes after it, as long as it is like the first of the pipeline;
+    return how many were served.
+    """
+    count = 0
+    served = GATHERED
+    while following is not None and served == GATHERED and count < MOST_GATHERED:
+        received, start, end = following
+        if end - start < HEAD_BYTES:
+            break
+        other, correlation_id = _unpack_head(received, start)
+        if other != key:
+            break
+        served = prepared.serve(connection, received, start, end, correlation_id)
+        if served == MISSED:
+            break
+        connection.gather(following)
+        count += 1
+        following = connection.next_frame()
+    return count
