@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from pykbroker.environment.slices import Breathe, paced, paced_if
 from pykbroker.errors import ErrorCode
+from pykbroker.log.validation.validation_rules import HEAVY_RECOMPRESSED_BYTES
 from pykbroker.protocol.compression import ZSTD
 from pykbroker.protocol.record_batch import (
     ATTRIBUTES_AT,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from pykbroker.broker.requests.validation_pool import Check
     from pykbroker.broker.services import BrokerServices
     from pykbroker.log.validation.batch_validation import ValidationOutcome
+    from pykbroker.network.request import Request
     from pykbroker.protocol.messages.produce_request import ProduceRequest, TopicProduceData
 
 FIRST_WITH_ZSTD = 7
@@ -68,7 +70,13 @@ def merge_repeats(message: ProduceRequest, *, by_id: bool, breathe: Breathe | No
         message.topic_data = list(topics.values())
 
 
-def has_compressed_batch(message: ProduceRequest, breathe: Breathe | None = None) -> bool:
+def needs_check(request: Request, breathe: Breathe | None = None) -> bool:
+    """Return whether its batches have to be checked before they are appended: see `check_ahead`."""
+    is_large = len(request.frame) >= HEAVY_RECOMPRESSED_BYTES
+    return is_large or _has_compressed_batch(request.message, breathe)
+
+
+def _has_compressed_batch(message: ProduceRequest, breathe: Breathe | None) -> bool:
     """Return whether a batch is compressed: even a small request may then hold a gigabyte."""
     for topic in message.topic_data:
         partitions = topic.partition_data

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import tracemalloc
+from typing import Any
 
 import pytest
 
-from pykbroker.broker.requests.produce_checks import MOST_LIGHT_BATCHES, has_compressed_batch
+from pykbroker.broker.requests.produce_checks import MOST_LIGHT_BATCHES, needs_check
 from pykbroker.errors import ErrorCode
 from pykbroker.log.validation import batch_validation
-from pykbroker.log.validation.validation_rules import LIGHT_DECOMPRESSED_BYTES
+from pykbroker.log.validation.validation_rules import (
+    HEAVY_RECOMPRESSED_BYTES,
+    LIGHT_DECOMPRESSED_BYTES,
+)
 from pykbroker.protocol.compression import CODEC_NAMES, GZIP, LZ4, NONE, SNAPPY, ZSTD
 from tests.broker.handlers.data_plane import Broker
 from tests.broker.handlers.test_produce import only, produce, request
@@ -110,5 +114,9 @@ def test_many_light_batches_of_one_request_are_shared_with_a_thread() -> None:
 
 
 def test_which_requests_are_looked_into() -> None:
-    assert not has_compressed_batch(request(None, b"", b"short", batch(b"a", codec=NONE)))
-    assert has_compressed_batch(request(batch(b"a"), batch(b"a", codec=SNAPPY)))
+    def is_looked_into(*records: Any) -> bool:
+        return needs_check(produce(Broker(), request(*records)).request)
+
+    assert not is_looked_into(None, b"", b"short", batch(b"a", codec=NONE))
+    assert is_looked_into(batch(b"a"), batch(b"a", codec=SNAPPY))
+    assert is_looked_into(batch(bytes(HEAVY_RECOMPRESSED_BYTES)))
