@@ -3,6 +3,7 @@
 hosting, replica_manager          the partitions, their appends, and the waiting operations
 partition, partition_events       one partition: a machine of events and effects
 isr, high_watermark, brokers      its calculations
+record_deletion                   records deleted on request
 followers, follower_progress,     what its leader knows of its followers, and what their sessions
   follower_session                  have to read
 fetch_request, fetch_reader,      what a Fetch reads, and from which replica a consumer should

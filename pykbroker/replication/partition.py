@@ -53,6 +53,7 @@ from pykbroker.replication.partition_events import (
 from pykbroker.types import TopicPartition
 
 if TYPE_CHECKING:
+    from pykbroker.log.partition.log_appender import PlainBatch
     from pykbroker.log.partition.partition_log import AppendOrigin, AppendOutcome, PartitionLog
     from pykbroker.log.producers.verification import VerificationGuard
     from pykbroker.log.validation.batch_validation import ValidationOutcome
@@ -64,7 +65,6 @@ READ_COMMITTED = 1
 LOG_END = 2
 
 ACKS_ALL = -1
-DELETE_TO_HIGH_WATERMARK = -1
 
 
 class Partition:
@@ -356,21 +356,44 @@ class Partition:
 
         Raises KafkaError: NOT_LEADER_OR_FOLLOWER, or NOT_ENOUGH_REPLICAS if acks is -1.
         """
-        if not self.is_leader:
-            raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
-        if acks == ACKS_ALL and self._in_sync < self._min_isr:
-            raise KafkaError(
-                ErrorCode.NOT_ENOUGH_REPLICAS,
-                f"The {self._in_sync} in-sync replicas of {self.topic_partition} are fewer than"
-                f" the {self._min_isr} that min.insync.replicas asks for.",
-            )
+        if not self.may_append(acks):
+            raise self._refused_append()
         return self.log.append_as_leader(
             records, self.leader_epoch, now_ms, origin, transaction_version, checked, guard
         )
 
     def may_append(self, acks: int) -> bool:
-        """Return whether the state of this partition allows `append_as_leader`."""
+        """Return whether the state of this partition allows an append as leader."""
         return self.is_leader and (acks != ACKS_ALL or self._in_sync >= self._min_isr)
+
+    def _refused_append(self) -> KafkaError:
+        if not self.is_leader:
+            return KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        return KafkaError(
+            ErrorCode.NOT_ENOUGH_REPLICAS,
+            f"The {self._in_sync} in-sync replicas of {self.topic_partition} are fewer than"
+            f" the {self._min_isr} that min.insync.replicas asks for.",
+        )
+
+    def check_plain(self, records: memoryview, acks: int, now_ms: int) -> PlainBatch | None:
+        """Check whether `queue_plain` can take a client's batch; None: it is for
+        `append_as_leader`.
+        """
+        if not self.may_append(acks):
+            return None
+        return self.log.appender.check_plain(records, self.leader_epoch, now_ms)
+
+    def queue_plain(self, records: memoryview, plain: PlainBatch) -> tuple[int, int]:
+        """Queue what `check_plain` has just checked; return (base offset, next offset)."""
+        return self.log.appender.queue_plain(records, plain, self.leader_epoch)
+
+    def queue_own(self, batch: bytearray, leader_epoch: int, now_ms: int) -> tuple[int, int] | None:
+        """Queue a plain batch that a coordinator of this epoch has just built (`LogAppender`);
+        return (base offset, next offset). None: it is for `append_as_leader`.
+        """
+        if self.leader_epoch != leader_epoch or not self.may_append(ACKS_ALL):
+            return None
+        return self.log.appender.queue_own(batch, leader_epoch, now_ms)
 
     @property
     def is_lone(self) -> bool:
@@ -466,33 +489,6 @@ class Partition:
             return code, -1, -1
         epoch, end_offset = self.log.end_offset_for_epoch(leader_epoch)
         return 0, epoch, end_offset
-
-    # ---- records going away
-
-    def delete_records(self, offset: int) -> int:
-        """Move the log start to `offset` (-1: the high watermark); return the resulting offset.
-
-        KafkaError: NOT_LEADER_OR_FOLLOWER, POLICY_VIOLATION (compacted only), OFFSET_OUT_OF_RANGE.
-        """
-        if not self.is_leader:
-            raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
-        if self.log.config.compact and not self.log.config.delete:
-            raise KafkaError(
-                ErrorCode.POLICY_VIOLATION,
-                f"Records of {self.topic_partition} cannot be deleted: its cleanup.policy is"
-                " compact only.",
-            )
-        if offset == DELETE_TO_HIGH_WATERMARK:
-            offset = self.high_watermark
-        if offset < 0 or offset > self.high_watermark:
-            raise KafkaError(
-                ErrorCode.OFFSET_OUT_OF_RANGE,
-                f"Offset {offset} of {self.topic_partition} is above the high watermark"
-                f" {self.high_watermark} or negative.",
-            )
-        if offset > self.log.log_start_offset:
-            self.log.advance_log_start_offset(offset)
-        return offset
 
     @property
     def low_watermark(self) -> int:

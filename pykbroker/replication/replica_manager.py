@@ -245,10 +245,12 @@ class ReplicaManager:
             self._dirty[partition] = None
         return outcome
 
-    def queue_plain(self, partition: Partition, records: memoryview, plain: PlainBatch) -> int:
-        """Queue a batch that its log has checked (`check_plain`); return its base offset."""
+    def queue_plain(
+        self, partition: Partition, records: memoryview, plain: PlainBatch
+    ) -> tuple[int, int]:
+        """Queue what `partition.check_plain` has checked; return (base offset, next offset)."""
         self._dirty[partition] = None
-        return partition.log.appender.queue_plain(records, plain, partition.leader_epoch)
+        return partition.queue_plain(records, plain)
 
     def await_turn(self, waiting: AwaitsTurn) -> None:
         """Notify `waiting` when this turn's writes are done."""
@@ -263,13 +265,9 @@ class ReplicaManager:
         Return None if the batch needs `append_as_coordinator`, which also reports errors.
         """
         partition = self.find(topic, index)
-        if (
-            partition is None
-            or partition.leader_epoch != leader_epoch
-            or not partition.may_append(ACKS_ALL)
-        ):
+        if partition is None:
             return None
-        queued = partition.log.appender.queue_own(batch, leader_epoch, now_ms)
+        queued = partition.queue_own(batch, leader_epoch, now_ms)
         if queued is not None:
             self._dirty[partition] = None
         return queued

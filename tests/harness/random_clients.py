@@ -35,6 +35,7 @@ from pykbroker.protocol.messages.produce_request import (
 from pykbroker.protocol.parts_writer import Parts, join_parts
 from pykbroker.protocol.primitives import DecodeError
 from pykbroker.protocol.record_batch import NewRecord, build_batch
+from pykbroker.replication import record_deletion
 from tests.broker.handlers.group_broker import OFFSETS_PARTITIONS, OFFSETS_TOPIC_NUMBER
 from tests.harness.asked_node import AskedNode
 from tests.harness.random_questions import HEARTBEAT, METADATA, OFFSET_COMMIT, Question
@@ -430,7 +431,7 @@ def roll(broker: AskedNode, name: str, index: int) -> None:
 def delete_records(broker: AskedNode, name: str, index: int) -> None:
     partition = broker.replica_manager.find(name, index)
     if partition is not None and partition.is_leader and not partition.log.config.compact:
-        partition.delete_records(-1)
+        record_deletion.delete_records(partition, -1)
 
 
 def abort_transaction(broker: AskedNode, name: str, index: int, producer_id: int) -> None:

@@ -18,6 +18,7 @@ from pykbroker.replication.fetch_reader import read_all_partitions
 from pykbroker.replication.fetch_request import FetchParams
 from pykbroker.replication.fetch_request import FetchPartition as Asked
 from pykbroker.replication.partition import Partition
+from pykbroker.replication.record_deletion import delete_records
 from tests.broker.handlers.data_plane import Broker, Call
 from tests.broker.handlers.test_fetch import entries, fetch, only, values
 from tests.replication.node import batch, topic_id_of
@@ -132,7 +133,7 @@ def test_a_log_start_is_told_with_the_next_answer(follower: Follower) -> None:
     follower.fetch(3)
     follower.expire()
     call = follower.fetch()
-    partition.delete_records(1)
+    delete_records(partition, 1)
     assert call.is_waiting
     follower.expire()
     assert (only(call).partition_index, only(call).log_start_offset) == (3, 1)

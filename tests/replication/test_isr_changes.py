@@ -18,6 +18,7 @@ from pykbroker.replication.partition_events import (
     ProposalRefused,
     ProposeIsr,
 )
+from pykbroker.replication.record_deletion import delete_records
 from tests.replication.node import NOW_MS, Node, batch
 from tests.replication.test_high_watermark import cluster
 
@@ -213,7 +214,7 @@ def test_an_answer_of_other_epochs_leaves_the_change_in_flight(changes: dict[str
 
 def test_the_low_watermark_follows_the_followers_log_starts() -> None:
     partition = make_leader(isr=(1,), records=4)
-    partition.delete_records(2)
+    delete_records(partition, 2)
     effects = partition.on_follower_fetch(2, 10, 4, 2, NOW_MS)
     assert [type(effect) for effect in effects] == [ProposeIsr]  # 3 has not fetched yet
     assert partition.low_watermark == -1

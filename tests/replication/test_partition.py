@@ -213,25 +213,6 @@ def test_bounds_by_isolation(partition: Partition) -> None:
     assert [partition.bound(i) for i in (READ_UNCOMMITTED, READ_COMMITTED, LOG_END)] == [1, 1, 3]
 
 
-def test_deleting_records(partition: Partition) -> None:
-    partition.step(assigned(), NOW_MS)
-    write(partition, 5)
-    partition.on_written(NOW_MS)
-    assert partition.delete_records(3) == 3
-    assert (partition.log.log_start_offset, partition.low_watermark) == (3, 3)
-    assert partition.delete_records(1) == 1  # already gone
-    assert partition.low_watermark == 3
-    assert partition.delete_records(-1) == 5
-    assert partition.low_watermark == 5
-    for beyond in (6, -2):
-        assert refused(partition.delete_records, beyond) == ErrorCode.OFFSET_OUT_OF_RANGE
-
-
-def test_a_compacted_topic_deletes_no_records() -> None:
-    partition = Node().create_topic(cleanup_policy="compact")
-    assert refused(partition.delete_records, 0) == ErrorCode.POLICY_VIOLATION
-
-
 def test_a_retired_partition_answers_nobody(partition: Partition) -> None:
     partition.step(assigned(), NOW_MS)
     partition.retire(int(ErrorCode.KAFKA_STORAGE_ERROR))

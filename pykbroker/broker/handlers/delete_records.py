@@ -31,6 +31,7 @@ from pykbroker.protocol.messages.delete_records_response import (
     DeleteRecordsTopicResult,
 )
 from pykbroker.purgatory import DelayedOperation
+from pykbroker.replication.record_deletion import delete_records
 
 if TYPE_CHECKING:
     from pykbroker.broker.services import BrokerServices
@@ -124,7 +125,7 @@ def _delete(
         code = found
     else:
         try:
-            wanted = found.delete_records(offset)
+            wanted = delete_records(found, offset)
         except KafkaError as error:
             code = error.code
         except LogDirFailure as failure:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from pykbroker.broker.prepared import GATHERED, MISSED, SERVED, Answer, PreparedRequest
 from pykbroker.broker.prepared.produce_entries import fixed_entries, flexible_entries
-from pykbroker.broker.prepared.produce_ticket import ProduceTicket
+from pykbroker.broker.prepared.produce_ticket import Place, ProduceTicket
 from pykbroker.broker.prepared.reply_template import ReplyTemplate
 from pykbroker.kraft.topic_name import INTERNAL_TOPICS
 from pykbroker.protocol.messages.produce_response import (
@@ -44,8 +44,6 @@ MOST_NAME_LENGTH = 100
 ID_BYTES = 16
 FIXED_FIELDS_BYTES = 2 + 2 + 4 + 4  # transactional id, acks, time-out, number of topics
 FLEXIBLE_FIELDS_BYTES = 1 + 2 + 4 + 1
-NUMBER_SHIFT = 32
-INDEX_MASK = (1 << NUMBER_SHIFT) - 1
 NO_TAGS = b"\0\0"  # of the last topic and of the request
 MOST_TEMPLATES = 64
 
@@ -103,7 +101,7 @@ class PreparedProduce(PreparedRequest):
         self._prefix_bytes = PREFIX_AT + len(prefix)
         self._topics = topics
         self._entries_of = flexible_entries if version >= FIRST_FLEXIBLE else fixed_entries
-        self._templates: dict[tuple[int, ...], ReplyTemplate] = {}
+        self._templates: dict[tuple[Place, ...], ReplyTemplate] = {}
 
     def serve(
         self,
@@ -124,29 +122,28 @@ class PreparedProduce(PreparedRequest):
         ticket = ProduceTicket(self, connection, correlation_id, (frame, start, end))
         is_lone = True
         for place, partition, records, plain in checked:
-            base_offset = manager.queue_plain(partition, records, plain)
-            count = plain[0] + 1
+            base_offset, next_offset = manager.queue_plain(partition, records, plain)
             ticket.places.append(place)
-            ticket.appended.append((partition, base_offset + count))
+            ticket.appended.append((partition, next_offset))
             ticket.numbers += (base_offset, partition.log.local.log_start_offset)
             counters.bytes_in += len(records)
-            counters.messages_in += count
+            counters.messages_in += next_offset - base_offset
             is_lone = is_lone and partition.is_lone
         manager.await_turn(ticket)
         return GATHERED if is_lone or self.acks != ACKS_ALL else SERVED
 
     def _check(
         self, frame: bytes | bytearray, position: int, end: int
-    ) -> list[tuple[int, Partition, memoryview, PlainBatch]] | None:
-        """Find the batches from the first partition on and let the logs check them.
+    ) -> list[tuple[Place, Partition, memoryview, PlainBatch]] | None:
+        """Find the batches from the first partition on and let the partitions check them.
 
-        Return (place, partition, records, the log's result) of each, or None to leave the request
-        to the general path. A place is the number of the topic and the index of the partition.
+        Return (place, partition, records, result of the check) of each, or None to leave the
+        request to the general path.
         """
         now_ms = self._wall_ms()
         view = memoryview(frame)
         by_name = self._manager.hosting.by_name
-        checked: list[tuple[int, Partition, memoryview, PlainBatch]] = []
+        checked: list[tuple[Place, Partition, memoryview, PlainBatch]] = []
         for number, topic in enumerate(self._topics):
             read = self._entries_of(frame, position, end)
             partitions = by_name.get(topic.name)
@@ -155,18 +152,14 @@ class PreparedProduce(PreparedRequest):
             position = read[1] + len(topic.behind)
             for index, begin, stop in read[0]:
                 partition = partitions.get(index)
-                if (
-                    partition is None
-                    or not partition.may_append(self.acks)
-                    or (topic.topic_id != ZERO_UUID and partition.topic_id != topic.topic_id)
-                ):
+                if partition is None or topic.topic_id not in (ZERO_UUID, partition.topic_id):
                     return None
                 records = view[begin:stop]
-                plain = partition.log.appender.check_plain(records, partition.leader_epoch, now_ms)
+                plain = partition.check_plain(records, self.acks, now_ms)
                 if plain is None:
                     return None
-                checked.append((number << NUMBER_SHIFT | index, partition, records, plain))
-        if position != end or (len(checked) > 1 and len({at[0] for at in checked}) < len(checked)):
+                checked.append(((number, index), partition, records, plain))
+        if position != end or (len(checked) > 1 and _has_repeats(checked)):
             return None
         return checked
 
@@ -180,25 +173,28 @@ class PreparedProduce(PreparedRequest):
             template = self._templates[places] = ReplyTemplate(
                 self._api,
                 self._version,
-                2 * len(places),
+                len(ticket.numbers),
                 lambda numbers: self.response(places, numbers),
             )
         return template.frame(ticket.correlation_id, ticket.numbers)
 
-    def response(self, places: Sequence[int], numbers: Sequence[int]) -> ProduceResponse:
+    def response(self, places: Sequence[Place], numbers: Sequence[int]) -> ProduceResponse:
         """Return the response for these places; numbers: a base offset and a log start of each."""
         topics = [
             TopicProduceResponse(name=topic.named, topic_id=topic.topic_id, partition_responses=[])
             for topic in self._topics
         ]
-        for at, place in enumerate(places):
+        answers = zip(places, numbers[::2], numbers[1::2], strict=True)
+        for (number, index), base_offset, log_start_offset in answers:
             part = PartitionProduceResponse(
-                index=place & INDEX_MASK,
-                base_offset=numbers[2 * at],
-                log_start_offset=numbers[2 * at + 1],
+                index=index, base_offset=base_offset, log_start_offset=log_start_offset
             )
-            topics[place >> NUMBER_SHIFT].partition_responses.append(part)
+            topics[number].partition_responses.append(part)
         return ProduceResponse(responses=topics)
+
+
+def _has_repeats(checked: Sequence[tuple[Place, Partition, memoryview, PlainBatch]]) -> bool:
+    return len({place for place, *_ in checked}) < len(checked)
 
 
 def prepare(services: BrokerServices, request: Request, answer: Answer) -> PreparedProduce | None:

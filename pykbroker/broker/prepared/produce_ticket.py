@@ -24,10 +24,13 @@ from pykbroker.replication.partition import ACKS_ALL
 if TYPE_CHECKING:
     from pykbroker.broker.prepared import Answer
     from pykbroker.broker.services import BrokerServices
-    from pykbroker.network.request import PreparedConnection
+    from pykbroker.network.request import Frame, PreparedConnection
     from pykbroker.protocol.messages.produce_response import ProduceResponse
     from pykbroker.purgatory import WatchKey
     from pykbroker.replication.partition import Partition
+
+Place: TypeAlias = tuple[int, int]
+"""A partition in the answer: the number of its topic among the request's, and its index."""
 
 Append: TypeAlias = "tuple[Partition, int]"
 """A partition, and where in it the appended batch ends."""
@@ -44,7 +47,7 @@ class Answering(Protocol):
     def reply(self, ticket: ProduceTicket) -> bytearray:
         """Return the frame of a response without errors."""
 
-    def response(self, places: Sequence[int], numbers: Sequence[int]) -> ProduceResponse:
+    def response(self, places: Sequence[Place], numbers: Sequence[int]) -> ProduceResponse:
         """Return the response for these places; numbers: a base offset and a log start of each."""
 
 
@@ -66,14 +69,13 @@ class ProduceTicket:
         prepared: Answering,
         connection: PreparedConnection,
         correlation_id: int,
-        request: tuple[bytes | bytearray, int, int],
+        request: Frame,
     ) -> None:
-        """request: the frame, and where in it the request begins and ends."""
         self.prepared = prepared
         self._connection = connection
         self._request = request
         self.correlation_id = correlation_id
-        self.places: list[int] = []
+        self.places: list[Place] = []
         self.appended: list[Append] = []
         self.numbers: list[int] = []
         """Base offset and log start offset of each partition."""

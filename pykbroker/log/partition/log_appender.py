@@ -1,7 +1,7 @@
 """Appending to a partition's log: check a batch, assign its offsets, queue it.
 
     append_as_leader ->   check_plain, queue_plain: where there is nothing special
-                     else plain_outcome or validate, what is known of the producer, queued
+                     else transactional_outcome or validate, what is known of the producer, queued
     queue_own             a batch that this node has just built
 
 State: the validation rules. Queued batches are in the AppendQueue.
@@ -31,7 +31,7 @@ from pykbroker.log.validation.batch_validation import (
     stamp,
     validate,
 )
-from pykbroker.log.validation.plain_batch import plain_header, plain_outcome
+from pykbroker.log.validation.plain_batch import plain_header, transactional_outcome
 from pykbroker.log.validation.validation_rules import (
     CLIENT,
     REPLICATION,
@@ -54,7 +54,9 @@ if TYPE_CHECKING:
 _attributes_and_delta = Struct(">hi").unpack_from
 
 PlainBatch: TypeAlias = tuple[int, int, ProducerUpdate | None]
-"""A batch that `queue_plain` takes: last offset delta, max timestamp, its producer's update."""
+"""What `check_plain` has found and `queue_plain` needs: last offset delta, max timestamp, the
+producer's update.
+"""
 
 
 class LogAppender:
@@ -90,9 +92,9 @@ class LogAppender:
             if guard is None and origin == CLIENT:
                 plain = self.check_plain(view, leader_epoch, now_ms)
                 if plain is not None:
-                    base_offset = self.queue_plain(view, plain, leader_epoch)
-                    return AppendOutcome(base_offset, base_offset + plain[0], queued=True)
-            checked = plain_outcome(view, self._rules, now_ms, origin)
+                    base_offset, next_offset = self.queue_plain(view, plain, leader_epoch)
+                    return AppendOutcome(base_offset, next_offset - 1, queued=True)
+            checked = transactional_outcome(view, self._rules, now_ms, origin)
             if checked is None:
                 checked = validate(records, self._rules, now_ms, origin)
         elif checked.log_append_time >= 0:
@@ -142,19 +144,14 @@ class LogAppender:
         validation.
 
         That is the case for a batch that is not plain (plain_batch.py) or not its producer's next
-        one, and if the append has to do more than queue it: roll, open a segment, begin an epoch.
+        one, and if the append has to do more than queue it.
         """
-        local = self._local
-        queue = self._queue
-        if leader_epoch != self._epochs.latest_epoch or not local.active.is_writable:
-            return None
         header = plain_header(records, self._rules, now_ms)
         if header is None:
             return None
         delta, max_timestamp, producer_id, producer_epoch, sequence = header
-        last_offset = queue.next_offset + delta
-        local.now_ms = now_ms
-        if queue.must_roll(len(records), last_offset, max_timestamp, now_ms):
+        last_offset = self._queue.next_offset + delta
+        if not self._only_queues(leader_epoch, len(records), last_offset, max_timestamp, now_ms):
             return None
         if producer_id < 0:
             return delta, max_timestamp, None
@@ -163,42 +160,51 @@ class LogAppender:
         )
         return None if update is None else (delta, max_timestamp, update)
 
-    def queue_plain(self, records: memoryview, plain: PlainBatch, leader_epoch: int) -> int:
-        """Queue the batch that `check_plain` has just checked; return its base offset."""
+    def queue_plain(
+        self, records: memoryview, plain: PlainBatch, leader_epoch: int
+    ) -> tuple[int, int]:
+        """Queue what `check_plain` has just checked; return (base offset, next offset)."""
         delta, max_timestamp, update = plain
         batch = bytearray(records) if records.readonly else records
         base_offset = self._queue.next_offset
         assign_offset(batch, base_offset, leader_epoch)
-        place = (base_offset, base_offset + delta, max_timestamp, len(batch))
-        self._queue.add(batch, place, update)
-        return base_offset
+        last_offset = base_offset + delta
+        self._queue.add(batch, (base_offset, last_offset, max_timestamp, len(batch)), update)
+        return base_offset, last_offset + 1
 
     def queue_own(self, batch: bytearray, leader_epoch: int, now_ms: int) -> tuple[int, int] | None:
         """Queue a batch that this node has just built, without a producer, from records of `now_ms`
-        that have keys; return its base offset and the next offset.
+        that have keys; return (base offset, next offset).
 
         None if it needs `append_as_leader`: if it has attributes, if the topic asks for more than
         plain batches, and if the append has to do more than queue it.
         """
-        local = self._local
         queue = self._queue
         size = len(batch)
         attributes, delta = _attributes_and_delta(batch, ATTRIBUTES_AT)
-        if (
-            attributes
-            or size > self._rules.plain_bytes
-            or leader_epoch != self._epochs.latest_epoch
-            or not local.active.is_writable
-        ):
+        if attributes or size > self._rules.plain_bytes:
             return None
         base_offset = queue.next_offset
         last_offset = base_offset + delta
-        local.now_ms = now_ms
-        if queue.must_roll(size, last_offset, now_ms, now_ms):
+        if not self._only_queues(leader_epoch, size, last_offset, now_ms, now_ms):
             return None
         assign_offset(batch, base_offset, leader_epoch)
         queue.add(batch, (base_offset, last_offset, now_ms, size), None)
         return base_offset, last_offset + 1
+
+    def _only_queues(
+        self, leader_epoch: int, size: int, last_offset: int, max_timestamp: int, now_ms: int
+    ) -> bool:
+        """Return whether the append of a batch only queues it: no epoch begins, no segment has to
+        be opened, none has to roll.
+        """
+        local = self._local
+        local.now_ms = now_ms
+        return (
+            leader_epoch == self._epochs.latest_epoch
+            and local.active.is_writable
+            and not self._queue.must_roll(size, last_offset, max_timestamp, now_ms)
+        )
 
     def _find_duplicate(self, header: BatchHeader) -> BatchMetadata | None:
         producers = self._producers

@@ -87,7 +87,7 @@ def plain_header(
     return delta, max_timestamp, producer_id, producer_epoch, base_sequence
 
 
-def plain_outcome(
+def transactional_outcome(
     view: memoryview, rules: ValidationRules, now_ms: int, origin: int
 ) -> ValidationOutcome | None:
     """Return what `validate` returns for a plain batch of a transaction, and for a marker that no

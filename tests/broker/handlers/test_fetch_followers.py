@@ -14,6 +14,7 @@ from pykbroker.protocol.messages.fetch_request import (
     ReplicaState,
 )
 from pykbroker.replication.partition import Partition
+from pykbroker.replication.record_deletion import delete_records
 from tests.broker.handlers.data_plane import Broker
 from tests.broker.handlers.test_fetch import entries, fetch, make_cold, only, request, values
 from tests.replication.node import topic_id_of
@@ -101,7 +102,7 @@ def test_a_session_learns_of_a_new_high_watermark_and_log_start(broker: Broker) 
     entry = only(fetch(broker, session_fetch(made.session_id, 3, 1, max_wait_ms=0)))
     assert (entry.high_watermark, entry.log_start_offset) == (1, 0)
     assert entries(fetch(broker, session_fetch(made.session_id, 4, 1, max_wait_ms=0))) == []
-    partition.delete_records(1)
+    delete_records(partition, 1)
     entry = only(fetch(broker, session_fetch(made.session_id, 5, 1, max_wait_ms=0)))
     assert entry.log_start_offset == 1
 

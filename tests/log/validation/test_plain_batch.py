@@ -10,7 +10,7 @@ import pytest
 
 from pykbroker.log.partition import log_appender
 from pykbroker.log.validation.batch_validation import validate
-from pykbroker.log.validation.plain_batch import plain_header, plain_outcome
+from pykbroker.log.validation.plain_batch import plain_header, transactional_outcome
 from pykbroker.log.validation.validation_rules import (
     CLIENT,
     COORDINATOR,
@@ -107,7 +107,7 @@ def test_a_transaction_gets_the_outcome_of_validation(rules: ValidationRules) ->
         spoil(chance, batch)
         origin = chance.choice((CLIENT, COORDINATOR))
         view = memoryview(bytes(batch) if chance.random() < 0.2 else batch)
-        found = plain_outcome(view, rules, NOW_MS, origin)
+        found = transactional_outcome(view, rules, NOW_MS, origin)
         if found is None:
             continue
         plain[origin] += 1
@@ -179,7 +179,7 @@ def test_a_log_is_the_same_with_and_without_the_short_look(
             with monkeypatch.context() as patched:
                 if not is_short:
                     patched.setattr(log_appender, "plain_header", lambda *_, **__: None)
-                    patched.setattr(log_appender, "plain_outcome", lambda *_: None)
+                    patched.setattr(log_appender, "transactional_outcome", lambda *_: None)
                 told.append(life(random.Random(seed)))
         assert told[0] == told[1], seed
 
