@@ -83,7 +83,6 @@ TESTED_IN = {
     "kraft/metadata_snapshots_driver": "kraft/test_node_driver.py",
     "kraft/raft/raft_fetcher_driver": "kraft/test_quorum.py",
     "kraft/raft/raft_links": "kraft/test_quorum.py",
-    "kraft/raft/raft_messenger_driver": "kraft/test_quorum.py",
     "kraft/raft/raft_outside": "kraft/raft/test_raft_driver.py",
     "kraft/raft/raft_peers": "kraft/test_quorum.py",
     "kraft/raft/raft_rpc": "kraft/test_quorum.py",

@@ -1,12 +1,14 @@
 """Sends raft's messages to other voters, and returns their answers as events.
 
-    SendVote         retried while the election lasts and the voter has not answered
+    SendVote         retried while the election lasts and the voter has not answered; an answer
+                     that arrives after this node has stood again does not count
     SendBeginEpoch   sent once: the machine repeats it by its own deadline
     SendEndEpoch     retried while this node is in the resigned state of that epoch
 
-State: the last vote asked of each voter; how many messages are in flight; each is a coroutine.
+State: how many messages are in flight; each is a coroutine.
 In:    effects of the machine. Out: requests through `send`; events through `step`.
-Source: Kafka's `KafkaRaftClient.java` (`maybeSendVoteRequests`, `pollResigned`, `RequestManager`).
+Source: Kafka's `KafkaRaftClient.java` (`maybeSendVoteRequests`, `pollResigned`,
+`resetConnections`).
 """
 
 from __future__ import annotations
@@ -55,7 +57,6 @@ class RaftMessenger:
         self._request_timeout_ms = request_timeout_ms
         self._retry_backoff_ms = retry_backoff_ms
         self._stopped = False
-        self._votes: dict[int, ev.SendVote] = {}
         self.in_flight = 0
 
     def stop(self) -> None:
@@ -63,9 +64,14 @@ class RaftMessenger:
         self._stopped = True
 
     def send_vote(self, effect: ev.SendVote) -> None:
-        """Ask for a vote; the log must be on disk up to the end given in the effect."""
-        self._votes[effect.voter.id] = effect
-        spawn(self._vote(effect))
+        """Ask for a vote, unless the election has ended in the meantime; the log must be on disk
+        up to the end given in the effect.
+        """
+        role = self._raft.role
+        if self._raft.epoch != effect.epoch:
+            return
+        if isinstance(role, Prospective if effect.pre_vote else Candidate):
+            spawn(self._vote(effect, role))
 
     def send_begin_epoch(self, effect: ev.SendBeginEpoch) -> None:
         """Tell a voter that this node leads."""
@@ -75,7 +81,8 @@ class RaftMessenger:
         """Tell a voter that this node resigns."""
         spawn(self._end_epoch(effect))
 
-    async def _vote(self, effect: ev.SendVote) -> None:
+    async def _vote(self, effect: ev.SendVote, asker: Prospective | Candidate) -> None:
+        """Ask for a vote for `asker`, which is another object each time this node stands."""
         message = raft_rpc.make_vote(
             self._cluster_id,
             effect.voter,
@@ -84,9 +91,11 @@ class RaftMessenger:
             effect.log_end,
             effect.pre_vote,
         )
-        while self._is_wanted(effect):
+        while self._is_wanted(effect.voter.id, asker):
             not_supported = ev.PreVoteNotSupported(effect.epoch) if effect.pre_vote else None
             known, partition = await self._ask(effect.voter.id, message, not_supported)
+            if self._raft.role is not asker:
+                return
             if partition is None:
                 await self._scheduler.sleep(self._retry_backoff_ms)
                 continue
@@ -101,17 +110,11 @@ class RaftMessenger:
             )
             return
 
-    def _is_wanted(self, effect: ev.SendVote) -> bool:
-        """Return whether this election still lasts and the voter has not answered. A voter that
-        stands again in the same epoch asks anew.
-        """
-        role = self._raft.role
-        wanted = Prospective if effect.pre_vote else Candidate
-        if self._stopped or self._votes[effect.voter.id] is not effect:
+    def _is_wanted(self, voter_id: int, asker: Prospective | Candidate) -> bool:
+        """Return whether this election still lasts and the voter has not answered."""
+        if self._stopped or self._raft.role is not asker:
             return False
-        if self._raft.epoch != effect.epoch or not isinstance(role, wanted):
-            return False
-        return effect.voter.id not in role.granted | role.rejected
+        return voter_id not in asker.granted | asker.rejected
 
     async def _begin_epoch(self, effect: ev.SendBeginEpoch) -> None:
         message = raft_rpc.make_begin_epoch(
