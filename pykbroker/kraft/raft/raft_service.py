@@ -5,7 +5,7 @@
                                              if there is nothing new for the replica
     FetchSnapshot                            a slice of a snapshot file
 
-State: none; waiting fetches are in the purgatory.
+State: waiting fetches, in the purgatory; when a second node with this id was last logged.
 In:    request messages. Out: response messages, or a Deferred of one.
 Invariants: a vote is on disk before it is answered; only the leader answers fetches with records.
 Source: Kafka's `KafkaRaftClient.java`.
@@ -37,11 +37,12 @@ from pykbroker.protocol.messages import (
     vote_response,
 )
 from pykbroker.protocol.messages.update_raft_voter_response import UpdateRaftVoterResponse
-from pykbroker.protocol.primitives import METADATA_TOPIC_ID
+from pykbroker.protocol.primitives import METADATA_TOPIC_ID, uuid_to_str
 from pykbroker.purgatory import DelayedOperation, Purgatory
 
 KEY = "__cluster_metadata"
 VOTER_UPDATE_TIMEOUT_MS = 5_000
+TWIN_LOG_INTERVAL_MS = 60_000
 
 INVALID_REQUEST = int(ErrorCode.INVALID_REQUEST)
 
@@ -67,6 +68,7 @@ class RaftService:
         self._purgatory = purgatory
         self._now_ms = now_ms
         self._next_reply = 0
+        self._next_twin_log_ms = 0
         self._updates = VoterUpdates(driver, purgatory, KEY)
         driver.follow_progress(self.on_progress)
 
@@ -224,13 +226,26 @@ class RaftService:
             return self._entry(0, diverging=diverging)
         replica = ReplicaKey(_replica_id(message), asked.replica_directory_id)
         if replica.id == self.raft.local.key.id:
-            _log.error("Another node fetches the metadata with this node's id, %d", replica.id)
+            self._log_twin(replica)
             return self._entry(int(ErrorCode.UNKNOWN_SERVER_ERROR))
         self.driver.step(ev.FollowerFetched(replica, asked.fetch_offset))
         if asked.fetch_offset >= log.end.offset:
             return self._entry(0)
         found = log.log.read(asked.fetch_offset, message.max_bytes, log.end.offset).slice
         return self._entry(0, records=found or b"")
+
+    def _log_twin(self, twin: ReplicaKey) -> None:
+        """Log that a second node has this node's id; it fetches again at once, so not each time."""
+        now_ms = self._now_ms()
+        if now_ms < self._next_twin_log_ms:
+            return
+        self._next_twin_log_ms = now_ms + TWIN_LOG_INTERVAL_MS
+        _log.error(
+            "A second node with this node's id, %d, fetches the metadata (directory.id %s) and is "
+            "refused; give it another node.id",
+            twin.id,
+            uuid_to_str(twin.directory_id),
+        )
 
     def _parting(self, log: MetadataLog, asked: Any) -> tuple[SnapshotId | None, ev.LogEnd | None]:
         """Return where the replica's log diverges from this one: (snapshot to

@@ -12,8 +12,10 @@ from pykbroker.errors import ErrorCode
 from pykbroker.kraft.metadata_snapshot import SnapshotId
 from pykbroker.kraft.raft import raft_rpc
 from pykbroker.kraft.raft.raft_events import LogEnd
+from pykbroker.kraft.raft.raft_service import TWIN_LOG_INTERVAL_MS
 from pykbroker.kraft.raft.voters import ReplicaKey
 from pykbroker.protocol.messages.fetch_request import ReplicaState
+from pykbroker.protocol.primitives import uuid_to_str
 from tests.kraft.quorum_world import QuorumNode, QuorumWorld, over_the_wire
 
 LATER = 1 << 20
@@ -210,6 +212,20 @@ def test_a_second_node_with_the_leaders_id_gets_nothing(
     twin = ReplicaState(replica_id=leader.node_id)
     response = fetch(leader, world, leader.driver.raft.log.end, replica_state=twin)
     assert code_of(response) == ErrorCode.UNKNOWN_SERVER_ERROR
+
+
+def test_a_second_node_with_the_leaders_id_is_logged_once_a_minute(
+    world: QuorumWorld, leader: QuorumNode, caplog: pytest.LogCaptureFixture
+) -> None:
+    twin = ReplicaState(replica_id=leader.node_id)
+    for wait_ms, lines in ((0, 1), (TWIN_LOG_INTERVAL_MS - 10, 1), (10, 2)):
+        world.advance(wait_ms)
+        for _ in range(3):
+            fetch(leader, world, leader.driver.raft.log.end, replica_state=twin)
+        assert len(caplog.messages) == lines
+    directory_id = uuid_to_str(b"9" * 16)
+    assert f"with this node's id, {leader.node_id}" in caplog.text
+    assert f"(directory.id {directory_id})" in caplog.text
 
 
 def test_a_follower_sends_replicas_to_its_leader(
