@@ -125,7 +125,7 @@ LOG_MUTANTS = (
     Mutant(
         "delete-one-too-many",
         "DeleteRecords deletes nothing at or above its offset",
-        (Patch("replication.partition:Partition.delete_records", instead(_one_too_many)),),
+        (Patch("broker.handlers.delete_records:delete_records", instead(_one_too_many)),),
     ),
     Mutant(
         "compaction-keeps-nothing",
