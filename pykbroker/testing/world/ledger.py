@@ -61,6 +61,10 @@ def _never() -> int:
     return 1 << 62
 
 
+def _always(_: int) -> bool:
+    return True
+
+
 @dataclass(slots=True)
 class TopicRules:
     """What may delete records from the logs of a topic."""
@@ -101,6 +105,8 @@ class PartitionLedger:
     """The offset up to which the log was flushed when its process ended."""
     committed_end: Callable[[], int] = _never
     """The end of what every in-sync replica has, where nodes replicate."""
+    is_at_leader: Callable[[int], bool] = _always
+    """Whether there is a leader now, and its log has a record at this offset."""
 
     # ---------------------------------------------------------------- what clients report
 
@@ -124,12 +130,15 @@ class PartitionLedger:
 
     def _know(self, identity: bytes, offset: int, how: str) -> None:
         attempt = self.attempts[identity]
-        if offset >= self.committed_end():
-            if how == "read" and offset < self.lost_end and identity in self.may_be_shown:
-                # As in Kafka: only its next leader tells a replica what is lost. Until then, a
-                # follower, or a leader that was replaced, shows what was committed before.
-                self.lost_by_power += 1
-                return
+        is_above = offset >= self.committed_end()
+        may_be_lost = how == "read" and offset < self.lost_end and identity in self.may_be_shown
+        if may_be_lost and (is_above or not self.is_at_leader(offset)):
+            # As in Kafka: only its next leader tells a replica what is lost. Until then, a
+            # follower, or a leader that was replaced, shows what was committed before; and for
+            # ever, if the leader keeps a gap in its log.
+            self.lost_by_power += 1
+            return
+        if is_above:
             raise Violation(
                 f"{self.name}: {identity!r} is {how} at {offset}, committed is what is below "
                 f"{self.committed_end()}"

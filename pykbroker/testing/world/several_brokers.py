@@ -14,6 +14,7 @@ shape. Out: as for one node.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pykbroker.kraft.image import MetadataImage
@@ -181,6 +182,7 @@ class SeveralBrokers:
         for topic in self.catalog.topics.values():
             for index, ledger in enumerate(topic.ledgers):
                 ledger.committed_end = _end_of(self.rules, topic.topic_id, index)
+                ledger.is_at_leader = partial(self._leader_has, TopicPartition(topic.name, index))
 
     def _flush_transactions(self) -> bool:
         topics = (TRANSACTIONAL_TOPIC, *INTERNAL)
@@ -420,6 +422,13 @@ class SeveralBrokers:
         records = records_of(log)
         everywhere = self._offsets_everywhere(key) if topic.may_lose else None
         topic.ledgers[index].settle(records, log.log_start_offset, log.log_end_offset, everywhere)
+
+    def _leader_has(self, key: TopicPartition, offset: int) -> bool:
+        """Return whether the leader has a record at this offset; False if nobody leads."""
+        replicas = [dict(self._hosted_by(node)).get(key) for node in self.brokers]
+        leaders = [each for each in replicas if each is not None and each.is_leader]
+        leader = max(leaders, key=lambda each: each.leader_epoch, default=None)
+        return leader is not None and offset in {each.offset for each in records_of(leader.log)}
 
     def _offsets_everywhere(self, key: TopicPartition) -> set[int]:
         """Return the offsets of the records that all replicas of a partition have."""
