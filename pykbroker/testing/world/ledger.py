@@ -105,8 +105,8 @@ class PartitionLedger:
     """The offset up to which the log was flushed when its process ended."""
     committed_end: Callable[[], int] = _never
     """The end of what every in-sync replica has, where nodes replicate."""
-    is_at_leader: Callable[[int], bool] = _always
-    """Whether there is a leader now, and its log has a record at this offset."""
+    is_everywhere: Callable[[int], bool] = _always
+    """Whether all replicas have a record at this offset."""
 
     # ---------------------------------------------------------------- what clients report
 
@@ -132,10 +132,10 @@ class PartitionLedger:
         attempt = self.attempts[identity]
         is_above = offset >= self.committed_end()
         may_be_lost = how == "read" and offset < self.lost_end and identity in self.may_be_shown
-        if may_be_lost and (is_above or not self.is_at_leader(offset)):
+        if may_be_lost and (is_above or not self.is_everywhere(offset)):
             # As in Kafka: only its next leader tells a replica what is lost. Until then, a
-            # follower, or a leader that was replaced, shows what was committed before; and for
-            # ever, if the leader keeps a gap in its log.
+            # follower, or a leader that was replaced, shows what was committed before. And a gap
+            # in one of the logs stays there, whoever leads.
             self.lost_by_power += 1
             return
         if is_above:

@@ -182,7 +182,9 @@ class SeveralBrokers:
         for topic in self.catalog.topics.values():
             for index, ledger in enumerate(topic.ledgers):
                 ledger.committed_end = _end_of(self.rules, topic.topic_id, index)
-                ledger.is_at_leader = partial(self._leader_has, TopicPartition(topic.name, index))
+                ledger.is_everywhere = partial(
+                    self._is_everywhere, TopicPartition(topic.name, index)
+                )
 
     def _flush_transactions(self) -> bool:
         topics = (TRANSACTIONAL_TOPIC, *INTERNAL)
@@ -423,12 +425,8 @@ class SeveralBrokers:
         everywhere = self._offsets_everywhere(key) if topic.may_lose else None
         topic.ledgers[index].settle(records, log.log_start_offset, log.log_end_offset, everywhere)
 
-    def _leader_has(self, key: TopicPartition, offset: int) -> bool:
-        """Return whether the leader has a record at this offset; False if nobody leads."""
-        replicas = [dict(self._hosted_by(node)).get(key) for node in self.brokers]
-        leaders = [each for each in replicas if each is not None and each.is_leader]
-        leader = max(leaders, key=lambda each: each.leader_epoch, default=None)
-        return leader is not None and offset in {each.offset for each in records_of(leader.log)}
+    def _is_everywhere(self, key: TopicPartition, offset: int) -> bool:
+        return offset in self._offsets_everywhere(key)
 
     def _offsets_everywhere(self, key: TopicPartition) -> set[int]:
         """Return the offsets of the records that all replicas of a partition have."""
@@ -438,7 +436,7 @@ class SeveralBrokers:
             for each in replicas
             if each is not None
         ]
-        return set.intersection(*offsets)
+        return set.intersection(*offsets) if offsets else set()
 
 
 def _is_under_way(partition: PartitionImage) -> bool:

@@ -174,10 +174,10 @@ def test_replicas_may_lack_what_a_power_failure_took_from_one_of_them() -> None:
         book.ledger.settle(book.log(0, 1), 0, 2, everywhere={0})
 
 
-def test_a_follower_shows_what_lies_in_a_gap_of_its_leader() -> None:
+def test_what_lies_in_a_gap_of_one_log_is_read_from_others() -> None:
     book = Book()
     book.ledger.committed_end = lambda: 3
-    book.ledger.is_at_leader = {0, 2}.__contains__
+    book.ledger.is_everywhere = {0, 2}.__contains__
     book.ledger.may_lose_from(1, 3)
     for record in book.log(0, 1, 2):
         book.ledger.seen(record)
