@@ -189,11 +189,11 @@ class BrokerServer:
             loading=loading_in(self.environment),
             on_offline=self._on_directory_offline,
         )
-        self._undo.append(self.log_manager.unlock)
+        self._undo.append(self.log_manager.directories.unlock)
         try:
             # Before the lock: a directory that is not ours gets not even a lock file.
             survey_directories(self.files, config)
-            self.log_manager.open()
+            self.log_manager.directories.open()
             if config.metadata_log_directory not in config.log_directories:
                 metadata_directory = LogDirectory(self.files, config.metadata_log_directory)
                 self._undo.append(metadata_directory.close)
@@ -363,7 +363,7 @@ class BrokerServer:
 
     def _look_at_directories(self) -> None:
         for failed in (each for each in self.log_manager.directories if not each.is_online):
-            loss = self.log_manager.loss_of(failed, self.config.metadata_log_directory)
+            loss = self.log_manager.directories.loss_of(failed, self.config.metadata_log_directory)
             if loss is not None:
                 raise StartError(f"{loss}: {failed.failure}")
             self._report_offline(failed)
@@ -448,7 +448,7 @@ class BrokerServer:
         """Let the controller move its partitions; a node without any directory halts."""
         if not self._watches_directories:
             return  # the start looks at what is offline by then
-        loss = self.log_manager.loss_of(directory, self.config.metadata_log_directory)
+        loss = self.log_manager.directories.loss_of(directory, self.config.metadata_log_directory)
         if loss is not None:
             self.halt(LogDirLost(loss))
         else:

@@ -168,7 +168,7 @@ class Hosting:
             registered = registration.directory_of(self._node_id)
             if (
                 registered == UNASSIGNED_DIRECTORY
-                or self._log_manager.directory_by_id(registered) is not None
+                or self._log_manager.directories.with_id(registered) is not None
             ):
                 # The controller cannot know that the replica is in an offline directory. It may
                 # have been moved there, and the node may have stopped before it reported this.
@@ -223,7 +223,7 @@ class Hosting:
         now_ms: int,
     ) -> PartitionLog:
         assigned = registration.directories[registration.replicas.index(self._node_id)]
-        directory = self._log_manager.directory_by_id(assigned)
+        directory = self._log_manager.directories.with_id(assigned)
         path = None if directory is None else directory.path
         # It stays offline over all changes of its registration, because its log exists somewhere.
         is_new = self._are_new and topic_partition not in self.offline

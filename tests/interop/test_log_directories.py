@@ -217,7 +217,7 @@ def test_there_and_back_again(ending: str, tmp_path: Path) -> None:
         if ending == "stopped":
             manager.shutdown(NOW_MS, broker_epoch=5)
         else:
-            manager.unlock()
+            manager.directories.unlock()
 
         apache.start()
         assert consumed(servers, "read_uncommitted") == list(range(5100))

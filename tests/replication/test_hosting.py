@@ -82,7 +82,7 @@ def moving(node: Node) -> tuple[PartitionLog, PartitionLog]:
     """A log of two directories that is being moved to the other one, and its copy."""
     log = node.create_topic().log
     target = "/two" if log.log_directory == "/one" else "/one"
-    return log, node.log_manager.create_future(log.topic_partition, target)
+    return log, node.log_manager.moves.create_copy(log.topic_partition, target)
 
 
 @pytest.mark.parametrize("is_log_lost", [False, True])
@@ -321,13 +321,13 @@ def test_a_leader_keeps_an_epoch_without_records_when_its_log_moves() -> None:
     epoch = partition.leader_epoch
     old = partition.log
     away = next(each for each in node.log_manager.directories if each.path != old.log_directory)
-    copy = node.log_manager.create_future(partition.topic_partition, away.path)
+    copy = node.log_manager.moves.create_copy(partition.topic_partition, away.path)
     outcome = old.read(0, 1 << 20, old.log_end_offset)
     assert outcome.slice is not None
     copy.append_as_follower(outcome.slice.read(), node.now_ms)
     copy.write_pending()
     assert old.leader_epochs.latest_epoch == epoch != copy.leader_epochs.latest_epoch
-    node.log_manager.promote_future(partition.topic_partition)
+    node.log_manager.moves.promote(partition.topic_partition)
     assert partition.log is copy
     assert partition.end_offset_for_epoch(epoch, epoch) == (0, epoch, 1)
 
@@ -400,7 +400,7 @@ def test_a_copy_on_its_way_to_another_directory_follows_the_configuration() -> N
     node = Node({"log.dirs": "/a,/b"})
     partition = node.create_topic()
     elsewhere = {"/a": "/b", "/b": "/a"}[partition.log.log_directory]
-    copy = node.log_manager.create_future(partition.topic_partition, elsewhere)
+    copy = node.log_manager.moves.create_copy(partition.topic_partition, elsewhere)
     config = node.config.with_dynamic({"log.retention.ms": "12345"}, {})
     node.manager.on_broker_config(config)
     assert copy.config.retention_ms == 12345

@@ -312,7 +312,7 @@ class CleanerDriver:
 
     async def _write_checkpoint(self, log: PartitionLog, worker: CompactionWorker) -> None:
         try:
-            directory = self._manager.directory(log.log_directory)
+            directory = self._manager.directories.at(log.log_directory)
             async with self._checkpointing:
                 offsets = self.state.checkpoint_of(self._manager.logs_in(directory))
                 await directory.checkpoints.write_in(

@@ -1,8 +1,11 @@
 """All logs of a node, across its log directories.
 
-State: the directories (some may be offline), the logs by partition, future logs (copies that move
-       between directories), chores.
-In:    partitions to create, delete, set aside, move; directories that fail; the time.
+State: the logs by partition; future logs (copies that move between directories); chores; parts
+       with a state or rules of their own:
+           LogDirectories (`log_directories`)   locks, look-ups, which directory is offline
+           LogMoves (`log_moves`)               copies, and how they replace logs
+           LogRemoval (`log_removal`)           what is set aside or deleted
+In:    partitions to create, delete, set aside; directories that fail; the time.
 Out:   PartitionLog; facts for DescribeLogDirs; LogDirFailure of one directory (others continue);
        DirectoryRefused if the node must not start.
 Invariants: a partition has one current log, in one directory; after a clean shutdown logs are
@@ -29,21 +32,18 @@ from pykbroker.log.directories.checkpoints import (
 )
 from pykbroker.log.directories.chores import Chores
 from pykbroker.log.directories.closing import IN_ONE_GO, Closing, close_directory
-from pykbroker.log.directories.directory_loader import DirectoryLoader, Loading
+from pykbroker.log.directories.directory_loader import DirectoryLoader, Loading, Logs
 from pykbroker.log.directories.directory_report import DirectoryReport, Wanted, report_directory
 from pykbroker.log.directories.log_creation import create_log
-from pykbroker.log.directories.log_directory import (
-    DirectoryRefused,
-    LogDirectory,
-    PartitionUnidentified,
-)
-from pykbroker.log.directories.log_promotion import put_in_place
+from pykbroker.log.directories.log_directories import LogDirectories
+from pykbroker.log.directories.log_directory import LogDirectory, PartitionUnidentified
+from pykbroker.log.directories.log_moves import LogMoves
+from pykbroker.log.directories.log_removal import LogRemoval
 from pykbroker.log.directories.offset_checkpoints import (
     high_watermarks,
     log_starts,
     recovery_points,
 )
-from pykbroker.log.directories.partition_directories import DELETE, FUTURE, STRAY, aside_name
 from pykbroker.log.partition.partition_log import PartitionLog
 from pykbroker.types import TopicPartition
 
@@ -73,20 +73,23 @@ class LogManager:
         """`on_offline` is called for every directory that goes offline."""
         self.files = files
         self.config = config
-        self.directories = [LogDirectory(files, path) for path in directories]
+        self.directories = LogDirectories(files, directories, on_offline)
         self.chores = Chores()
         self.chores.follow_truncations(self._on_truncated)
         self.jitter = jitter
-        self._on_offline = on_offline
-        self._on_moved: Callable[[TopicPartition, PartitionLog], None] = lambda *_: None
         self._topic_config = topic_config
         self._topic_id = topic_id
         self._loading = loading
-        self._current: dict[TopicPartition, PartitionLog] = {}
-        self._future: dict[TopicPartition, PartitionLog] = {}
+        self._current: Logs = {}
+        self._future: Logs = {}
         self._unidentified: dict[TopicPartition, str] = {}
         """Logs that were not opened: whose they are, or their order, cannot be told."""
-        self._is_open = False
+        self._removal = LogRemoval(
+            files, self.directories, self.chores, lambda: self.config.log_segment_delete_delay_ms
+        )
+        self.moves = LogMoves(
+            files, self.directories, self._removal, self._current, self._future, self._create_in
+        )
 
     def on_config(self, config: BrokerConfig) -> None:
         """Apply a change of the dynamic configuration; the cleaner reads it each round."""
@@ -96,29 +99,6 @@ class LogManager:
                 log.snapshots.expire_after(config.producer_id_expiration_ms)
 
     # -- starting and stopping ------------------------------------------------------------------
-
-    def open(self) -> None:
-        """Lock and identify the directories. On DirectoryRefused all of them are unlocked."""
-        if self._is_open:
-            return
-        for directory in self.directories:
-            try:
-                directory.open()
-            except LogDirFailure as failure:
-                directory.failure = failure
-            except DirectoryRefused:
-                self.unlock()
-                raise
-        self._is_open = True
-        self._require_a_directory()
-        for directory in self.directories:
-            if directory.failure is not None:
-                _log.error("%s", directory.failure)
-
-    def unlock(self) -> None:
-        for directory in self.directories:
-            directory.close()
-        self._is_open = False
 
     def load(self, now_ms: int) -> None:
         """Open every existing log, like `open_logs`, but without worker processes."""
@@ -132,7 +112,7 @@ class LogManager:
 
     async def open_logs(self, now_ms: int) -> None:
         """Open every existing log; after an unclean shutdown, recover it."""
-        self.open()
+        self.directories.open()
         loader = DirectoryLoader(
             self.files,
             self.config,
@@ -150,19 +130,12 @@ class LogManager:
                     await loader.load(directory, self._current, self._future)
                 except LogDirFailure as failure:
                     self.on_dir_failure(failure.directory, failure)
-        self._require_a_directory()
+        self.directories.require_one()
         if all(directory.is_online for directory in self.directories):
             unopened = self._unidentified.keys()  # a log that is there, but closed
             for topic_partition in self._future.keys() - self._current.keys() - unopened:
                 _log.info("Promoting the abandoned copy of %s", topic_partition)
-                self.promote_future(topic_partition)
-
-    def _require_a_directory(self) -> None:
-        if not any(directory.is_online for directory in self.directories):
-            self.unlock()
-            paths = ", ".join(directory.path for directory in self.directories)
-            reason = self.directories[0].failure if self.directories else None
-            raise DirectoryRefused(f"None of the log directories {paths} can be used: {reason}")
+                self.moves.promote(topic_partition)
 
     def shutdown(self, now_ms: int, broker_epoch: int = NO_BROKER_EPOCH) -> None:
         """Close every log like `close_logs`, in one go."""
@@ -191,7 +164,7 @@ class LogManager:
                     await close_directory(directory, logs, checkpoints, broker_epoch, closing)
                 except LogDirFailure as failure:
                     _log.error("The shutdown was not clean: %s", failure)
-        self.unlock()
+        self.directories.unlock()
 
     # -- logs -----------------------------------------------------------------------------------
 
@@ -240,8 +213,11 @@ class LogManager:
             _log.warning(
                 "%s is in no log directory: an empty log is created for it", topic_partition
             )
-        self.drop_future(topic_partition)  # the copy of a log whose directory has failed
-        target = self.directory_for_new_log() if directory is None else self.directory(directory)
+        self.moves.drop_copy(topic_partition)  # the copy of a log whose directory has failed
+        if directory is None:
+            target = self.directories.for_new_log(self._current.values())
+        else:
+            target = self.directories.at(directory)
         log = self._create_in(
             target, str(topic_partition), topic_partition, topic_id, config, now_ms
         )
@@ -257,15 +233,8 @@ class LogManager:
             return
         if not is_new:
             raise PartitionUnidentified(f"{path} was not opened at the start")
-        parent = path.rpartition("/")[0]
-        aside = f"{parent}/{aside_name(topic_partition, self.files.unique_id(), STRAY)}"
-        try:
-            self.files.rename(path, aside)
-        except OSError as error:
-            raise LogDirFailure(parent, f"renaming {path}", error) from error
+        self._removal.make_unopened_stray(topic_partition, path)
         del self._unidentified[topic_partition]
-        self.directory(parent).checkpoints.forget(topic_partition)
-        _log.warning("%s belongs to another topic and was moved to %s", path, aside)
 
     def _create_in(
         self,
@@ -296,159 +265,50 @@ class LogManager:
         Raises LogDirFailure; then the copy of a log that is being moved is nevertheless deleted.
         """
         try:
-            self._delete(self._current.pop(topic_partition, None))
+            self._delete(self._current, topic_partition)
         finally:
-            self._delete(self._future.pop(topic_partition, None))
+            self._delete(self._future, topic_partition)
 
-    def _delete(self, log: PartitionLog | None) -> None:
+    def _delete(self, logs: Logs, topic_partition: TopicPartition) -> None:
+        log = logs.pop(topic_partition, None)
         if log is not None:
-            self._forget(log)
-            self._set_aside(log, DELETE)
-            self._delete_later(log)
+            self._removal.delete(log)
 
     def make_stray(self, log: PartitionLog) -> None:
         """Set a log, or the copy of one, aside for an operator to inspect."""
         for logs in (self._current, self._future):
             if logs.get(log.topic_partition) is log:
                 del logs[log.topic_partition]
-                self._forget(log)
-                self._set_aside(log, STRAY, sync=True)  # a log of its name may be created elsewhere
-                log.release()
-                partition = log.topic_partition
-                _log.warning("Log of %s is stray and was moved to %s", partition, log.directory)
+                self._removal.make_stray(log)
 
-    def _forget(self, log: PartitionLog) -> None:
-        """Drop its checkpoint entries: they must not apply to the next log of its name."""
-        for directory in self.directories:
-            if directory.path == log.log_directory:
-                directory.checkpoints.forget(log.topic_partition)
-
-    def _set_aside(self, log: PartitionLog, kind: str, *, sync: bool = False) -> None:
-        name = aside_name(log.topic_partition, self.files.unique_id(), kind)
-        log.move_to(f"{log.log_directory}/{name}", sync=sync)
-
-    def _delete_later(self, log: PartitionLog) -> None:
-        delay_ms = self.config.log_segment_delete_delay_ms
-        self.chores.delete_later([log.directory], delay_ms, is_directory=True)
-        log.release()
-
-    # -- moving between directories -------------------------------------------------------------
-
-    def create_future(
-        self, topic_partition: TopicPartition, directory: str, now_ms: int = 0
-    ) -> PartitionLog:
-        """Create an empty copy in another directory, to be filled and then promoted."""
-        current = self._current[topic_partition]
-        target = self.directory(directory)
-        name = aside_name(topic_partition, self.files.unique_id(), FUTURE)
-        log = self._create_in(
-            target, name, topic_partition, current.topic_id, current.config, now_ms
-        )
-        if current.log_start_offset:
-            log.truncate_fully_and_start_at(current.log_start_offset, now_ms)
-        self._future[topic_partition] = log
-        return log
+    # -- what follows the logs ------------------------------------------------------------------
 
     def follow_moves(self, moved: Callable[[TopicPartition, PartitionLog], None]) -> None:
         """Call `moved` whenever a partition's log was replaced by its copy in another directory."""
-        self._on_moved = moved
+        self.moves.follow(moved)
 
     def follow_log_starts(self, moved: Callable[[PartitionLog], None]) -> None:
         """Call `moved` when a log's start offset has grown."""
         self.chores.follow_log_starts(moved)
 
-    def promote_future(self, topic_partition: TopicPartition) -> PartitionLog:
-        """Replace a log by its copy, which has caught up; the old log is deleted.
-
-        A crash in between leaves a copy without a log, which the next start promotes.
-        """
-        future = self._future[topic_partition]
-        old = self._current.get(topic_partition)
-        future.flush()
-        if old is None:
-            future.move_to(f"{future.log_directory}/{topic_partition}")
-        else:
-            self._hand_over(old, future)
-            put_in_place(old, aside_name(topic_partition, self.files.unique_id(), DELETE), future)
-            self._forget(old)
-            self._delete_later(old)
-        del self._future[topic_partition]
-        self._current[topic_partition] = future
-        self._on_moved(topic_partition, future)
-        return future
-
-    def _hand_over(self, old: PartitionLog, future: PartitionLog) -> None:
-        """Make its compaction and log start checkpoints durable in the new directory."""
-        future.local.identity = old.local.identity
-        future.producers.verifications = old.producers.verifications
-        partition = old.topic_partition
-        before, after = self.directory(old.log_directory), self.directory(future.log_directory)
-        cleaned = before.checkpoints.offsets(CLEANER_OFFSET_CHECKPOINT).get(partition)
-        if cleaned is not None:
-            after.checkpoints.put(CLEANER_OFFSET_CHECKPOINT, partition, cleaned)
-        if partition in before.checkpoints.offsets(LOG_START_OFFSET_CHECKPOINT):
-            start = future.log_start_offset
-            after.checkpoints.put(LOG_START_OFFSET_CHECKPOINT, partition, start)
-
-    def drop_future(self, topic_partition: TopicPartition) -> None:
-        """Delete the copy; durably, because the next start refuses two copies of a log."""
-        log = self._future.pop(topic_partition, None)
-        if log is not None:
-            self._set_aside(log, DELETE, sync=True)
-            self._delete_later(log)
-
     def _on_truncated(self, log: PartitionLog) -> None:
         """Lower the cleaner's checkpoint: records that replace truncated ones are not clean."""
         if self._current.get(log.topic_partition) is log:
-            checkpoints = self.directory(log.log_directory).checkpoints
+            checkpoints = self.directories.at(log.log_directory).checkpoints
             bound = log.active.base_offset
             checkpoints.lower(CLEANER_OFFSET_CHECKPOINT, log.topic_partition, bound)
 
     # -- directories ----------------------------------------------------------------------------
 
-    def directory(self, path: str) -> LogDirectory:
-        for directory in self.directories:
-            if directory.path == path:
-                if directory.failure is not None:
-                    raise directory.failure
-                return directory
-        raise KeyError(path)
-
-    def directory_by_id(self, directory_id: bytes) -> LogDirectory | None:
-        for directory in self.directories:
-            if directory.is_online and directory.directory_id == directory_id:
-                return directory
-        return None
-
     def directory_id_of(self, log: PartitionLog) -> bytes | None:
-        return self.directory(log.log_directory).directory_id
-
-    def directory_for_new_log(self) -> LogDirectory:
-        """The online directory with the fewest logs (nextLogDirs). LogDirFailure if none is."""
-        online = [directory for directory in self.directories if directory.is_online]
-        if not online and self.directories[0].failure is not None:
-            raise self.directories[0].failure
-        if len(online) == 1:
-            return online[0]
-        counts = {directory.path: 0 for directory in online}
-        for log in self._current.values():
-            if log.log_directory in counts:
-                counts[log.log_directory] += 1
-        return min(online, key=lambda directory: counts[directory.path])
+        return self.directories.at(log.log_directory).directory_id
 
     def on_dir_failure(
         self, path: str, failure: LogDirFailure | None = None
     ) -> list[TopicPartition]:
         """Take a directory offline; return the partitions whose current log was in it."""
+        self.directories.fail(path, failure)
         gone = []
-        for directory in self.directories:
-            if directory.path == path:
-                if directory.failure is None:
-                    directory.failure = failure or LogDirFailure(path, "using", OSError("failed"))
-                    _log.error("Log directory %s is offline: %s", path, directory.failure)
-                    if self._on_offline is not None:
-                        self._on_offline(directory)
-                directory.close()
         for logs in (self._current, self._future):
             for topic_partition, log in list(logs.items()):
                 if log.log_directory == path:
@@ -457,14 +317,6 @@ class LogManager:
                     if logs is self._current:
                         gone.append(topic_partition)
         return gone
-
-    def loss_of(self, directory: LogDirectory, metadata_directory: str) -> str | None:
-        """Return why a node cannot continue after this directory failed; None if it can."""
-        if directory.path == metadata_directory:
-            return f"the metadata log is in {directory.path}, which failed"
-        if not any(each.is_online for each in self.directories):
-            return f"{directory.path}, the last log directory, failed"
-        return None
 
     def reports(self, wanted: Wanted = None, breathe: Breathe = go_on) -> list[DirectoryReport]:
         """Return what DescribeLogDirs reports of every directory; see `report_directory`."""

@@ -59,7 +59,7 @@ class LogMover:
         if len(str(topic_partition)) + len(suffix) > MAX_NAME:
             raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, "The topic name is too long.")
         try:
-            self._manager.directory(path)
+            self._manager.directories.at(path)
         except KeyError:
             raise KafkaError(ErrorCode.LOG_DIR_NOT_FOUND) from None
         except LogDirFailure as failure:
@@ -86,7 +86,7 @@ class LogMover:
             if not all(directory.is_online for directory in self._manager.directories):
                 # The partition's copy from an earlier move may be in the offline directory.
                 raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "a log directory is offline")
-            self._manager.create_future(topic_partition, path, self._now_ms())
+            self._manager.moves.create_copy(topic_partition, path, self._now_ms())
         self._begin(topic_partition)
 
     def resume(self) -> None:
@@ -107,7 +107,7 @@ class LogMover:
         task = self._tasks.pop(topic_partition, None)
         if task is not None:
             task.cancel()
-        self._manager.drop_future(topic_partition)
+        self._manager.moves.drop_copy(topic_partition)
 
     async def stop(self) -> None:
         """Stop the moves; the next start resumes them."""
@@ -200,7 +200,7 @@ class LogMover:
     ) -> None:
         future.advance_log_start_offset(source.log_start_offset)
         old = source.log_directory
-        log = self._manager.promote_future(topic_partition)
+        log = self._manager.moves.promote(topic_partition)
         _log.info("%s moved from %s to %s", topic_partition, old, log.log_directory)
 
 

@@ -75,7 +75,7 @@ def run(node: Node, script: Callable[[Node], Awaitable[None]]) -> None:
     try:
         run_driver(main)
     finally:
-        node.manager.unlock()
+        node.manager.directories.unlock()
 
 
 def test_it_cleans_what_is_due_and_remembers(tmp_path: Path) -> None:
@@ -284,7 +284,7 @@ def test_a_log_that_is_being_copied_is_not_cleaned(tmp_path: Path, when: str) ->
 
     async def script(node: Node) -> None:
         if when == "before":
-            node.manager.create_future(ACCOUNTS, elsewhere)
+            node.manager.moves.create_copy(ACCOUNTS, elsewhere)
             assert not await node.cleaner.clean_one()
         else:
             worker = node.cleaner.worker(0)
@@ -293,14 +293,14 @@ def test_a_log_that_is_being_copied_is_not_cleaned(tmp_path: Path, when: str) ->
             async def receive() -> object:
                 message = await real_receive()
                 if message is not None and when in message:
-                    node.manager.create_future(ACCOUNTS, elsewhere)
+                    node.manager.moves.create_copy(ACCOUNTS, elsewhere)
                     worker.receive = real_receive  # type: ignore[method-assign]
                 return message
 
             worker.receive = receive  # type: ignore[assignment, method-assign]
             assert await node.cleaner.clean_one()
         assert node.cleaner.state.first_dirty.get(ACCOUNTS, 0) == 0
-        node.manager.drop_future(ACCOUNTS)
+        node.manager.moves.drop_copy(ACCOUNTS)
         assert await node.cleaner.clean_one()
         assert node.cleaner.state.first_dirty[ACCOUNTS] == log.active.base_offset
 

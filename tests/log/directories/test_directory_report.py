@@ -20,7 +20,7 @@ def test_sizes_and_lags() -> None:
     log = manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default(), "/a")
     append(log, b"x")
     append(log, b"y")
-    manager.create_future(ORDERS[0], "/b")
+    manager.moves.create_copy(ORDERS[0], "/b")
     here, there = manager.reports()
     assert here.logs == [LogReport(ORDERS[0], log.size_bytes, 0, False)]
     assert there.logs == [LogReport(ORDERS[0], 0, 2, True)]

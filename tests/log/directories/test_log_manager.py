@@ -11,12 +11,11 @@ from pykbroker.config import BrokerConfig, TopicConfig
 from pykbroker.config.load import standalone_properties
 from pykbroker.environment.files import Files, LogDirFailure
 from pykbroker.errors import ErrorCode
-from pykbroker.log.directories.checkpoints import MetaProperties
-from pykbroker.log.directories.log_directory import DirectoryRefused, PartitionUnidentified
+from pykbroker.log.directories.log_directory import DirectoryRefused
 from pykbroker.log.directories.log_manager import LogManager
 from pykbroker.testing.world.memory_files import MemoryFiles
 from pykbroker.types import TopicPartition
-from tests.log.log_makers import NOW_MS, NothingUnsynced, append
+from tests.log.log_makers import NOW_MS, append
 
 ORDERS = [TopicPartition("orders", number) for number in range(4)]
 TOPIC_ID = b"0123456789abcdef"
@@ -89,70 +88,6 @@ def test_making_a_partition_syncs_nothing(files: MemoryFiles) -> None:
     assert {"/a", "/a/orders-0", "/a/orders-0/partition.metadata"} <= set(syncs)
 
 
-def test_directories_are_locked(files: MemoryFiles) -> None:
-    manager = loaded(files)
-    with pytest.raises(DirectoryRefused, match="Failed to acquire lock on file"):
-        loaded(files)
-    manager.shutdown(NOW_MS)
-    loaded(files)
-
-
-def test_whose_directory_it_is(files: MemoryFiles) -> None:
-    manager = loaded(files)
-    (directory,) = manager.directories
-    assert directory.directory_id is None
-    meta = MetaProperties("cluster", 1, TOPIC_ID)
-    files.write_file("/a/meta.properties", meta.to_bytes(NOW_MS))
-    manager.shutdown(NOW_MS)
-    again = loaded(files)
-    assert again.directories[0].directory_id == TOPIC_ID
-    assert again.directory_by_id(TOPIC_ID) is again.directories[0]
-    assert again.directory_by_id(b"x" * 16) is None
-    again.unlock()
-    files.write_file("/a/meta.properties", b"version=1\nnode.id=x\n")
-    with pytest.raises(DirectoryRefused, match=r"/a/meta.properties, line 2"):
-        loaded(files)
-    assert files.lock("/a/.lock") is not None
-
-
-def test_new_logs_go_where_the_fewest_are(files: MemoryFiles) -> None:
-    manager = loaded(files, "/a", "/b")
-    homes = [manager.create(tp, TOPIC_ID, TopicConfig.default()).log_directory for tp in ORDERS]
-    assert homes == ["/a", "/b", "/a", "/b"]
-
-
-def test_deleting(files: MemoryFiles) -> None:
-    manager = loaded(files)
-    log = manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default())
-    append(log, b"a")
-    manager.delete(ORDERS[0])
-    assert manager.get(ORDERS[0]) is None
-    (name,) = [n for n in files.listdir("/a") if n.endswith("-delete")]
-    assert not files.exists("/a/orders-0")
-    recreated = manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default())
-    assert recreated.log_end_offset == 0
-    assert manager.chores.due_deletions(NOW_MS) == []
-    (deletion,) = manager.chores.due_deletions(NOW_MS + 60_000)
-    assert deletion == ((f"/a/{name}",), True)
-    files.kill()
-    again = loaded(files)
-    assert again.chores.pending_deletions == 1
-    assert [log.directory for log in again.logs()] == ["/a/orders-0"]
-
-
-def test_strays_are_set_aside_and_stay(files: MemoryFiles) -> None:
-    manager = loaded(files)
-    log = manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default())
-    append(log, b"a")
-    manager.make_stray(log)
-    manager.make_stray(log)  # it is aside already
-    (name,) = [n for n in files.listdir("/a") if n.endswith("-stray")]
-    manager.shutdown(NOW_MS)
-    again = loaded(files)
-    assert list(again.logs()) == []
-    assert files.is_dir(f"/a/{name}")
-
-
 def test_foreign_directories_and_the_metadata_log_are_left_alone(files: MemoryFiles) -> None:
     for name in ("lost+found", "notes", "__cluster_metadata-0"):
         files.mkdir(f"/a/{name}")
@@ -213,7 +148,7 @@ def test_one_failing_directory_leaves_the_others(files: MemoryFiles) -> None:
         == "/b"
     )
     with pytest.raises(LogDirFailure):
-        manager.directory("/a")
+        manager.directories.at("/a")
     offline, online = manager.reports()
     assert (offline.error, offline.total_bytes, offline.logs) == (
         ErrorCode.KAFKA_STORAGE_ERROR,
@@ -260,12 +195,6 @@ def test_a_log_that_is_gone_is_told(files: MemoryFiles, caplog: pytest.LogCaptur
     assert "orders-1 is in no log directory: an empty log is created for it" in caplog.text
 
 
-def test_no_directory_at_all_is_refused(files: MemoryFiles) -> None:
-    files.fail = failing("/a")
-    with pytest.raises(DirectoryRefused, match="None of the log directories /a can be used"):
-        loaded(files)
-
-
 def test_a_partition_in_two_directories_is_refused(files: MemoryFiles) -> None:
     files.mkdir("/a/orders-0")
     files.mkdir("/b/orders-0")
@@ -282,7 +211,7 @@ def test_a_log_of_a_deleted_topic_that_was_offline_is_set_aside(
     for directory, topic_id in (("/a", TOPIC_ID), ("/b", b"another topic id")):
         append(manager.create(ORDERS[0], topic_id, TopicConfig.default(), directory), b"a")
         manager._current.clear()
-    manager.unlock()
+    manager.directories.unlock()
     live = {"/a": "/b", "/b": "/a"}[stale]
     ids = {"/a": TOPIC_ID, "/b": b"another topic id"}
     again = make_manager(files, "/a", "/b")
@@ -296,145 +225,6 @@ def test_a_log_of_a_deleted_topic_that_was_offline_is_set_aside(
     assert f"{stale}/orders-0 belongs to a deleted topic" in caplog.text
 
 
-def test_moving_a_partition_to_another_directory(files: MemoryFiles) -> None:
-    manager = loaded(files, "/a", "/b")
-    log = manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default(), "/a")
-    for _ in range(3):
-        append(log, b"x")
-    future = manager.create_future(ORDERS[0], "/b")
-    assert manager.future(ORDERS[0]) is future
-    report = manager.reports()[1].logs[0]
-    assert (report.is_future, report.offset_lag, report.size_bytes) == (True, 3, 0)
-    outcome = log.read(0, 1 << 20, 3)
-    assert outcome.slice is not None
-    future.append_as_follower(outcome.slice.read(), NOW_MS)
-    future.write_pending()
-    moved = manager.promote_future(ORDERS[0])
-    assert manager.get(ORDERS[0]) is moved
-    assert manager.future(ORDERS[0]) is None
-    assert (moved.directory, moved.log_end_offset, moved.topic_id) == ("/b/orders-0", 3, TOPIC_ID)
-    assert [name for name in files.listdir("/a") if name.endswith("-delete")]
-    append(moved, b"y")
-    manager.shutdown(NOW_MS)
-    again = loaded(files, "/a", "/b")
-    found = again.get(ORDERS[0])
-    assert found is not None
-    assert found.log_end_offset == 4
-
-
-def test_a_future_copy_survives_a_restart_and_can_be_dropped(files: MemoryFiles) -> None:
-    manager = loaded(files, "/a", "/b")
-    append(manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default(), "/a"), b"x")
-    manager.create_future(ORDERS[0], "/b")
-    manager.shutdown(NOW_MS)
-    again = loaded(files, "/a", "/b")
-    future = again.future(ORDERS[0])
-    assert future is not None
-    assert future.directory.startswith("/b/orders-0.")
-    again.drop_future(ORDERS[0])
-    assert again.future(ORDERS[0]) is None
-    assert again.get(ORDERS[0]) is not None
-
-
-def test_a_copy_that_was_dropped_does_not_come_back(files: MemoryFiles) -> None:
-    """Not even after a power failure: beside the next one it would be a duplicate."""
-    for path in ("/a", "/b", "/c"):
-        files.mkdir(path)
-    manager = loaded(files, "/a", "/b", "/c")
-    append(manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default(), "/a"), b"x")
-    for path in ("/b", "/c"):
-        manager.drop_future(ORDERS[0])
-        append(manager.create_future(ORDERS[0], path), b"x")
-        files.sync_dir("/")
-        files.sync_dir(path)
-    files.crash(NothingUnsynced())
-    names = [name for path in ("/b", "/c") for name in files.listdir(path)]
-    assert [name.rpartition("-")[2] for name in names if name.startswith("orders")] == [
-        "delete",
-        "future",
-    ]
-
-
-def test_a_stray_log_does_not_come_back(files: MemoryFiles) -> None:
-    """Not even after a power failure: a log of its name may be elsewhere by then."""
-    manager = loaded(files, "/a", "/b")
-    log = manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default(), "/a")
-    append(log, b"x")
-    for path in ("/", "/a"):
-        files.sync_dir(path)
-    manager.make_stray(log)
-    files.crash(NothingUnsynced())
-    (name,) = (name for name in files.listdir("/a") if name.startswith("orders"))
-    assert name.endswith("-stray")
-
-
-def test_a_copy_whose_topic_id_was_never_synced_is_deleted(files: MemoryFiles) -> None:
-    """If it replaced the log, the next start could not tell which topic the log belongs to."""
-    manager = loaded(files, "/a", "/b")
-    append(manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default(), "/a"), b"x")
-    copy = manager.create_future(ORDERS[0], "/b")
-    files.write_file(f"{copy.directory}/partition.metadata", b"")
-    files.kill()
-    again = loaded(files, "/a", "/b")
-    assert again.future(ORDERS[0]) is None
-    assert again.get(ORDERS[0]) is not None
-    again.chores.due_deletions(NOW_MS)
-    (deletion,) = again.chores.due_deletions(NOW_MS + again.config.log_segment_delete_delay_ms)
-    assert deletion.paths == (copy.directory,)
-
-
-def test_a_log_that_cannot_be_deleted_does_not_keep_its_copy(files: MemoryFiles) -> None:
-    manager = loaded(files, "/a", "/b")
-    manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default(), "/a")
-    manager.create_future(ORDERS[0], "/b")
-    files.fail = failing("/a")
-    with pytest.raises(LogDirFailure, match="/a"):
-        manager.delete(ORDERS[0])
-    assert manager.future(ORDERS[0]) is None
-    (name,) = (name for name in files.listdir("/b") if name.startswith("orders"))
-    assert name.endswith("-delete")
-
-
-def test_a_verification_survives_a_move(files: MemoryFiles) -> None:
-    """Its guard is presented to the log that has taken the place of the one that issued it."""
-    manager = loaded(files, "/a", "/b")
-    log = manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default(), "/a")
-    guard = log.producers.start_verification(7, 0, 0, True, NOW_MS)
-    assert guard is not None
-    manager.create_future(ORDERS[0], "/b")
-    moved = manager.promote_future(ORDERS[0])
-    assert moved is not log
-    moved.producers.verifications.check_guard(7, guard)
-
-
-def test_a_crash_while_promoting_is_finished_by_the_next_start(files: MemoryFiles) -> None:
-    manager = loaded(files, "/a", "/b")
-    append(manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default(), "/a"), b"x")
-    manager.create_future(ORDERS[0], "/b")
-    files.rename("/a/orders-0", f"/a/orders-0.{'1' * 32}-delete")
-    files.kill()
-    again = loaded(files, "/a", "/b")
-    found = again.get(ORDERS[0])
-    assert found is not None
-    assert found.directory == "/b/orders-0"
-    assert again.future(ORDERS[0]) is None
-
-
-def test_the_copy_of_a_log_that_cannot_be_identified_does_not_replace_it(
-    files: MemoryFiles,
-) -> None:
-    manager = loaded(files, "/a", "/b")
-    append(manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default(), "/a"), b"x")
-    manager.create_future(ORDERS[0], "/b")
-    manager.shutdown(NOW_MS)
-    files.write_file("/a/orders-0/partition.metadata", b"garbage")
-    again = loaded(files, "/a", "/b")
-    assert again.get(ORDERS[0]) is None
-    with pytest.raises(PartitionUnidentified, match="/a/orders-0"):
-        again.create(ORDERS[0], TOPIC_ID, TopicConfig.default(), is_new=False)
-    assert again.future(ORDERS[0]) is not None
-
-
 def test_reports_of_wanted_partitions_only(files: MemoryFiles) -> None:
     manager = loaded(files)
     for tp in ORDERS[:2]:
@@ -443,14 +233,3 @@ def test_reports_of_wanted_partitions_only(files: MemoryFiles) -> None:
     assert [r.topic_partition for r in report.logs] == [ORDERS[1]]
     assert report.logs[0].size_bytes > 0
     assert 0 < report.usable_bytes <= report.total_bytes
-
-
-def test_without_an_online_directory_a_new_log_fails_with_what_failed(files: MemoryFiles) -> None:
-    manager = loaded(files)
-    files.fail = failing("/a")
-    with pytest.raises(LogDirFailure) as first:
-        manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default())
-    manager.on_dir_failure("/a", first.value)
-    with pytest.raises(LogDirFailure) as second:
-        manager.create(ORDERS[1], TOPIC_ID, TopicConfig.default())
-    assert second.value is first.value

@@ -170,7 +170,7 @@ def test_a_log_start_that_was_durable_still_is(monkeypatch: pytest.MonkeyPatch) 
     append(log, b"a", b"b", b"c")
     append(log, b"d")
     log.advance_log_start_offset(1)
-    moving.manager.checkpoint_log_start_offsets(moving.manager.directory("/a"))
+    moving.manager.checkpoint_log_start_offsets(moving.manager.directories.at("/a"))
 
     moving.move()
     moving.files.kill()

@@ -20,7 +20,7 @@ ASIDE = f"orders-0.{'0' * 32}-delete"
 def log_and_copy(files: MemoryFiles) -> tuple[PartitionLog, PartitionLog]:
     manager = loaded(files, "/a", "/b")
     log = manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default(), "/a")
-    copy = manager.create_future(ORDERS[0], "/b")
+    copy = manager.moves.create_copy(ORDERS[0], "/b")
     for each in (log, copy):
         append(each, b"a", b"b")
         each.flush()

@@ -153,8 +153,8 @@ def test_a_log_that_moved_takes_along_that_it_was_compacted(files: MemoryFiles) 
     append(log, b"a")
     first, second = manager.directories
     first.checkpoints.put(CLEANER_OFFSET_CHECKPOINT, ORDERS, 1)
-    manager.create_future(ORDERS, "/b")
-    manager.promote_future(ORDERS)
+    manager.moves.create_copy(ORDERS, "/b")
+    manager.moves.promote(ORDERS)
     assert on_disk(files, CLEANER_OFFSET_CHECKPOINT, "/b") == {ORDERS: 1}
     assert not second.was_never_cleaned(ORDERS)
     assert first.checkpoints.offsets(CLEANER_OFFSET_CHECKPOINT) == {}
@@ -165,11 +165,11 @@ def test_a_copy_whose_log_is_gone_keeps_its_entries(files: MemoryFiles) -> None:
     manager = loaded(files, "/a", "/b")
     log = manager.create(ORDERS, TOPIC_ID, TopicConfig.default(), "/a")
     append(log, b"a", b"b")
-    copy = manager.create_future(ORDERS, "/b")
+    copy = manager.moves.create_copy(ORDERS, "/b")
     append(copy, b"a", b"b")
     copy.flush()
     manager.directories[1].checkpoints.put(CLEANER_OFFSET_CHECKPOINT, ORDERS, 1)
-    manager._set_aside(log, "delete")
+    files.rename("/a/orders-0", f"/a/orders-0.{'1' * 32}-delete")
     files.kill()
     again = loaded(files, "/a", "/b")
     assert again.directories[1].checkpoints.offsets(CLEANER_OFFSET_CHECKPOINT) == {ORDERS: 1}
@@ -201,8 +201,8 @@ def test_a_truncation_lowers_what_was_clean(files: MemoryFiles) -> None:
     for value in (b"a", b"b", b"c"):
         append(log, value)
         log.roll(0)
-    manager.directory("/a").checkpoints.put(CLEANER_OFFSET_CHECKPOINT, ORDERS, 3)
-    copy = manager.create_future(ORDERS, "/b")
+    manager.directories.at("/a").checkpoints.put(CLEANER_OFFSET_CHECKPOINT, ORDERS, 3)
+    copy = manager.moves.create_copy(ORDERS, "/b")
     append(copy, b"a")
     copy.truncate_to(0)
     assert on_disk(files, CLEANER_OFFSET_CHECKPOINT) == {ORDERS: 3}

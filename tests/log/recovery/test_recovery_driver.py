@@ -82,7 +82,7 @@ def test_a_killed_node_recovers_its_heavy_logs_in_workers(
         for _ in range(20):
             append(log, b"v" * 100)
     append(first.create(TopicPartition("light", 0), TOPIC_ID, TopicConfig.default()), b"x")
-    first.unlock()
+    first.directories.unlock()
 
     again = run(manager)
     assert used == [f"{tmp_path}/orders-0", f"{tmp_path}/orders-1"]
@@ -90,7 +90,7 @@ def test_a_killed_node_recovers_its_heavy_logs_in_workers(
     assert ends == {"orders-0": 20, "orders-1": 20, "light-0": 1}
     points = {str(log.topic_partition): log.recovery_point for log in again.logs()}
     assert points == {"orders-0": 20, "orders-1": 20, "light-0": 0}
-    again.unlock()
+    again.directories.unlock()
 
 
 def test_a_manager_that_needs_workers_cannot_be_loaded_in_one_step(
@@ -107,8 +107,8 @@ def test_a_manager_that_needs_workers_cannot_be_loaded_in_one_step(
     first.load(NOW_MS)
     for tp in ORDERS[:2]:
         append(first.create(tp, TOPIC_ID, TopicConfig.default()), b"x")
-    first.unlock()
+    first.directories.unlock()
     again = LogManager([str(tmp_path)], config, RealFiles(), loading=Loading(recover, lambda: None))
     with pytest.raises(RuntimeError, match="await open_logs"):
         again.load(NOW_MS)
-    again.unlock()
+    again.directories.unlock()

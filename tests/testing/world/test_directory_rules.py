@@ -23,7 +23,7 @@ def log_and_copy(left_out: int | None = None, **config: str) -> tuple[PartitionL
     """Four records of two epochs, and a copy that lacks one of them."""
     manager = loaded(MemoryFiles(), "/a", "/b")
     log = manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default(**config), "/a")
-    copy = manager.create_future(ORDERS[0], "/b")
+    copy = manager.moves.create_copy(ORDERS[0], "/b")
     for number in range(4):
         append(log, b"%d" % number, epoch=number // 2)
         outcome = log.read(number, 1 << 20, log.log_end_offset)

@@ -25,10 +25,10 @@ def _one_way(original: Any, log: Any, aside: str, copy: Any) -> None:
     copy.move_to(f"{copy.log_directory}/{copy.topic_partition}")
 
 
-def _as_if_synced(original: Any, manager: Any, topic_partition: Any) -> Any:
-    future = manager.future(topic_partition)
+def _as_if_synced(original: Any, moves: Any, topic_partition: Any) -> Any:
+    future = moves._copies[topic_partition]
     future.mark_flushed(future.log_end_offset)
-    return original(manager, topic_partition)
+    return original(moves, topic_partition)
 
 
 async def _no_sync(original: Any, mover: Any, future: Any) -> None:
@@ -56,14 +56,14 @@ MOVE_MUTANTS = (
         "a copy that takes the place of a log survives a power failure",
         (
             Patch("log.directories.log_mover_driver:LogMover._sync", instead(_no_sync)),
-            Patch("log.directories.log_manager:LogManager.promote_future", instead(_as_if_synced)),
+            Patch("log.directories.log_moves:LogMoves.promote", instead(_as_if_synced)),
         ),
         seed=27,
     ),
     Mutant(
         "log-stays-aside",
         "a log has its name again if its copy cannot take its place",
-        (Patch("log.directories.log_manager:put_in_place", instead(_one_way)),),
+        (Patch("log.directories.log_moves:put_in_place", instead(_one_way)),),
         seed=29,
     ),
     Mutant(
