@@ -11,17 +11,20 @@ Out: `Violation`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from pykbroker.testing.world.broken_directories import KINDS, STIFF
 from pykbroker.testing.world.clients.replica_mover import DirectoryAuditor, ReplicaMover
 from pykbroker.testing.world.directory_ledger import DirectoryLedger
 from pykbroker.testing.world.directory_rules import DirectoryRules
 from pykbroker.testing.world.faults import Faults
-from pykbroker.testing.world.invariants import just_ran
-from pykbroker.testing.world.node import DATA_DIRECTORY, Node
+from pykbroker.testing.world.node import DATA_DIRECTORY, Node, add_rule
 from pykbroker.testing.world.randomness import Dice
 from pykbroker.testing.world.world import Violation, World
 from pykbroker.types import TopicPartition
+
+if TYPE_CHECKING:
+    from pykbroker.broker.server import BrokerServer
 
 ONE_IN_INTERRUPTIONS = 4
 MOST_CALLS = 14
@@ -57,7 +60,7 @@ class DirectoryMoves:
         self.rules = DirectoryRules(nodes, self.ledger)
         self.interruptions: MovesInterrupted | None = None
         self._audits = 0
-        world.invariants.append(self.rules)
+        add_rule(nodes, self.rules)
         self.clients: list[ReplicaMover] = []
 
     def add_clients(self) -> None:
@@ -70,8 +73,8 @@ class DirectoryMoves:
 
     def add_faults(self, faults: Faults) -> None:
         """Add faults at the end of moves."""
-        self.interruptions = MovesInterrupted(self._world, self._nodes, faults)
-        self._world.invariants.append(self.interruptions)
+        self.interruptions = MovesInterrupted(self._world, faults)
+        add_rule(self._nodes, self.interruptions)
 
     def stop(self) -> None:
         """Request no more moves."""
@@ -93,26 +96,26 @@ class DirectoryMoves:
 class MovesInterrupted:
     """Crashes a node, or breaks one of its directories, at the end of a move."""
 
-    def __init__(self, world: World, nodes: Sequence[Node], faults: Faults) -> None:
+    def __init__(self, world: World, faults: Faults) -> None:
         self._dice = world.dice("interrupted moves")
-        self._nodes = list(nodes)
         self._faults = faults
         self._seen: set[tuple[int, int, str]] = set()
         self.count = 0
 
-    def check(self, world: World) -> None:
-        """See `Invariant`."""
-        for node, server in just_ran(world, self._nodes):
-            manager = server.log_manager
-            for key in manager.future_partitions():
-                log, copy = manager.get(key), manager.future(key)
-                if log is None or copy is None or copy.log_end_offset < log.log_end_offset:
-                    continue
-                move = (node.node_id, node.starts, copy.directory)
-                if move not in self._seen:
-                    self._seen.add(move)
-                    if self._dice.one_in(ONE_IN_INTERRUPTIONS):
-                        self._interrupt(node, log.log_directory, copy.log_directory)
+    def check(self, node: Node, server: BrokerServer | None) -> None:
+        """See `NodeRule`."""
+        if server is None:
+            return
+        manager = server.log_manager
+        for key in manager.future_partitions():
+            log, copy = manager.get(key), manager.future(key)
+            if log is None or copy is None or copy.log_end_offset < log.log_end_offset:
+                continue
+            move = (node.node_id, node.starts, copy.directory)
+            if move not in self._seen:
+                self._seen.add(move)
+                if self._dice.one_in(ONE_IN_INTERRUPTIONS):
+                    self._interrupt(node, log.log_directory, copy.log_directory)
 
     def _interrupt(self, node: Node, source: str, target: str) -> None:
         self.count += 1

@@ -34,7 +34,6 @@ from pykbroker.log.directories.partition_directories import (
 )
 from pykbroker.testing.world.clients.replica_mover import Contents
 from pykbroker.testing.world.directory_ledger import DirectoryLedger, Replica
-from pykbroker.testing.world.invariants import just_ran
 from pykbroker.testing.world.ledger import batches_of
 from pykbroker.testing.world.node import Node
 from pykbroker.testing.world.world import Violation, World
@@ -70,25 +69,26 @@ class DirectoryRules:
 
     # ---------------------------------------------------------------- while it happens
 
-    def check(self, world: World) -> None:
-        """See `Invariant`."""
-        for node, server in just_ran(world, self.nodes):
-            before = self._copies.pop(node.node_id, None)
-            manager = server.log_manager
-            for key, (log, copy) in (before or {}).items():
-                if manager.get(key) is copy:
-                    self.moves += 1
-                    with node.machine.files.peeked():
-                        check_same(f"{node.name} {key}", log, copy)
-                elif copy.is_offline:
-                    self._half_moved[node.node_id, str(key)] = _place_of(copy)
-            moving = {}
-            for key in manager.future_partitions():
-                current, future = manager.get(key), manager.future(key)
-                if current is not None and future is not None:
-                    moving[key] = (current, future)
-            if moving:
-                self._copies[node.node_id] = moving
+    def check(self, node: Node, server: BrokerServer | None) -> None:
+        """See `NodeRule`."""
+        if server is None:
+            return
+        before = self._copies.pop(node.node_id, None)
+        manager = server.log_manager
+        for key, (log, copy) in (before or {}).items():
+            if manager.get(key) is copy:
+                self.moves += 1
+                with node.machine.files.peeked():
+                    check_same(f"{node.name} {key}", log, copy)
+            elif copy.is_offline:
+                self._half_moved[node.node_id, str(key)] = _place_of(copy)
+        moving = {}
+        for key in manager.future_partitions():
+            current, future = manager.get(key), manager.future(key)
+            if current is not None and future is not None:
+                moving[key] = (current, future)
+        if moving:
+            self._copies[node.node_id] = moving
 
     def process_ended(self, node: Node, *, is_power: bool) -> None:
         """Record where replicas were, before the process is gone."""

@@ -327,7 +327,7 @@ def batches_of(
         piece.release()
         if not payload:
             return
-        for header, batch in iter_batches(payload):
+        for header, batch in iter_batches(payload, partial_tail=len(payload) == READ_BYTES):
             offset = header.next_offset
             yield header, bytes(batch)
 

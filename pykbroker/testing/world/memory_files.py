@@ -15,10 +15,9 @@ Invariants: synced bytes survive `crash()`; of unsynced writes any prefix, or wi
 from __future__ import annotations
 
 import errno
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import partial
+from functools import lru_cache, partial
 from typing import Protocol, TypeAlias
 
 from pykbroker.environment.files import (
@@ -296,8 +295,7 @@ class MemoryFiles(Files):
 
     def kill(self) -> None:
         """Kill the process: the kernel keeps every byte. Locks are released."""
-        self.crash_at = None
-        self.fail = None
+        self.crash_at = self.fail = None
         self._locks.clear()
 
     def hand_over(self) -> MemoryFiles:
@@ -465,7 +463,8 @@ class MemoryFiles(Files):
         return node
 
     def _parent(self, path: str) -> tuple[MemoryDirectory, str]:
-        return self._directory(os.path.dirname(path)), os.path.basename(path)
+        directory, _, name = path.rpartition("/")
+        return self._directory(directory), name
 
     def _directory(self, path: str) -> MemoryDirectory:
         node = self._find(path)
@@ -489,8 +488,9 @@ class MemoryFiles(Files):
         return node
 
 
-def split(path: str) -> list[str]:
-    return [name for name in path.split("/") if name]
+@lru_cache(4096)
+def split(path: str) -> tuple[str, ...]:
+    return tuple(filter(None, path.split("/")))
 
 
 def used_bytes(directory: MemoryDirectory) -> int:

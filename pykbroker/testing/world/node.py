@@ -5,16 +5,16 @@
     UP        it serves
     STOPPING  it shuts down cleanly
 
-In: `start`, `stop`, `kill`, `power_off`; crash points that the disk meets.
+In: `start`, `stop`, `kill`, `power_off`; crash points that the disk meets; rules to be checked.
 Out: `on_ended(node)` before the logs of the process are forgotten; `on_up(node)` when it serves.
 A process that ends by itself (`follow_fatal`) without a fault that explains it is a violation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum, auto
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from pykbroker.config import BrokerConfig
 from pykbroker.deferred import spawn
@@ -23,6 +23,7 @@ from pykbroker.types import Peer
 
 if TYPE_CHECKING:
     from pykbroker.broker.server import BrokerServer
+    from pykbroker.kraft.image import MetadataImage
 
 PORT = 9092
 CONTROLLER_PORT = 9093
@@ -41,6 +42,20 @@ class NodeState(Enum):
 def node_address(node_id: int) -> str:
     """The host that a node runs on."""
     return f"node-{node_id}"
+
+
+class NodeRule(Protocol):
+    """A rule that holds for a node after every event of its process."""
+
+    def check(self, node: Node, server: BrokerServer | None) -> None:
+        """Raise Violation if it does not hold now. `server` is None unless the node serves."""
+
+
+class ImageRule(Protocol):
+    """A rule that holds for a node that serves, whenever its metadata has changed."""
+
+    def check_image(self, node: Node, server: BrokerServer, image: MetadataImage) -> None:
+        """Raise Violation if it does not hold now."""
 
 
 class Node:
@@ -80,12 +95,35 @@ class Node:
         self.on_ended: Callable[[Node, bool], None] = _ignore_end
         self.can_repair: Callable[[Node, BaseException], bool] = _cannot
         """Does what an operator would, so that the next start succeeds, or returns False."""
+        self.rules: list[NodeRule] = []
+        self.image_rules: list[ImageRule] = []
+        self._checked_image: MetadataImage | None = None
         self._properties = dict(properties)
         self._cluster_id = cluster_id
 
     def note(self, text: str) -> None:
         """Add a line to the timeline."""
         self.world.timeline.note(self.name, text)
+
+    # ---------------------------------------------------------------- rules
+
+    @property
+    def serving(self) -> BrokerServer | None:
+        """Its server, if it serves clients or shuts down, and is healthy."""
+        is_up = self.state in (NodeState.UP, NodeState.STOPPING) and not self.has_failed
+        return self.server if is_up else None
+
+    def check_rules(self) -> None:
+        """Check the rules after an event of the process."""
+        server = self.serving
+        if server is not None:
+            image = server.image
+            if image is not self._checked_image:
+                self._checked_image = image
+                for image_rule in self.image_rules:
+                    image_rule.check_image(self, server, image)
+        for rule in self.rules:
+            rule.check(self, server)
 
     # ---------------------------------------------------------------- up
 
@@ -102,6 +140,8 @@ class Node:
         self.state = NodeState.STARTING
         self.machine.files.now_ms = self.machine.clock.wall_us() // 1000
         environment = self.machine.boot()
+        self._checked_image = None
+        self.world.running[self.machine.process] = self
         config = BrokerConfig.from_properties(self._properties)
         server = self.server = BrokerServer(environment, config, self._cluster_id)
         server.follow_fatal(self._fatal)
@@ -178,10 +218,23 @@ class Node:
         self.world.serving.discard(self.name)
         self.on_ended(self, is_power)
         self.server = None
+        self.world.running.pop(self.machine.process, None)
         if is_power:
             self.machine.power_off(reorder=reorder)
         else:
             self.machine.end()
+
+
+def add_rule(nodes: Iterable[Node], rule: NodeRule) -> None:
+    """Have a rule checked after the events of these nodes."""
+    for node in nodes:
+        node.rules.append(rule)
+
+
+def add_image_rule(nodes: Iterable[Node], rule: ImageRule) -> None:
+    """Have a rule checked after changes of the metadata of these nodes."""
+    for node in nodes:
+        node.image_rules.append(rule)
 
 
 def _ignore(node: Node) -> None:

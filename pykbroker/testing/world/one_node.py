@@ -143,12 +143,11 @@ class OneNode:
         self.has_few_epochs = has_transactions(seed) and self.world.dice("epochs").one_in(3)
         self.faults: Faults | None = None
         nodes = [self.node]
-        self.world.invariants += [
-            PartitionOffsets(nodes),
-            MetadataOffsets(nodes),
-            NoBugs(nodes),
-            ImageEveryWhere(nodes),
-            CoordinatorTerms(nodes, self.group.process_ended),
+        self.node.rules += [PartitionOffsets(), NoBugs()]
+        self.node.image_rules += [
+            MetadataOffsets(is_single=True),
+            ImageEveryWhere(),
+            CoordinatorTerms(self.group.process_ended),
         ]
         self.moves = DirectoryMoves(self.world, nodes, self._replicas) if more else None
 

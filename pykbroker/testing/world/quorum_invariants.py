@@ -9,17 +9,19 @@ win (KIP-996): a voter that was cut off ends no epoch when it comes back.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 from zlib import crc32
 
+from pykbroker.kraft.metadata_log import decode_log_batch
 from pykbroker.kraft.raft.raft_roles import Candidate, Follower, Prospective
-from pykbroker.testing.world.invariants import is_running
+from pykbroker.testing.world.ledger import batches_of
 from pykbroker.testing.world.node import Node
-from pykbroker.testing.world.world import Violation, World
+from pykbroker.testing.world.world import Violation
 from pykbroker.values import NamedTuple
 
 if TYPE_CHECKING:
+    from pykbroker.broker.server import BrokerServer
     from pykbroker.kraft.metadata_log import LogBatch
     from pykbroker.kraft.raft.raft import Raft
     from pykbroker.kraft.raft.raft_driver import RaftDriver
@@ -31,7 +33,7 @@ class Committed(NamedTuple):
     last_offset: int
     epoch: int
     content: int
-    """A checksum of its records."""
+    """A checksum of all its bytes."""
 
 
 class QuorumRules:
@@ -41,8 +43,7 @@ class QuorumRules:
     log was compared with it; who led each epoch; the epoch and high watermark of each process.
     """
 
-    def __init__(self, nodes: Sequence[Node]) -> None:
-        self._nodes = list(nodes)
+    def __init__(self) -> None:
         self._leaders: dict[int, int] = {}
         self._committed: dict[int, Committed] = {}
         self._committed_end = 0
@@ -67,11 +68,9 @@ class QuorumRules:
         """Return the end of what is committed anywhere."""
         return self._committed_end
 
-    def check(self, world: World) -> None:
-        """See `Invariant`."""
-        for node in self._nodes:
-            if node.machine.process is not world.queue.current or not is_running(node):
-                continue
+    def check(self, node: Node, server: BrokerServer | None) -> None:
+        """See `NodeRule`. A node that starts takes part in the quorum before it serves."""
+        if not node.has_failed:
             kraft = getattr(node.server, "kraft", None)
             driver: RaftDriver | None = getattr(kraft, "raft", None)
             if driver is not None and driver.raft.log_end is not None:
@@ -147,24 +146,22 @@ class QuorumRules:
 
     def _compare(self, node: Node, driver: RaftDriver, key: tuple[int, int]) -> None:
         """Check that everything this node calls committed equals what others committed there."""
-        log = driver.log
-        start = max(self._compared.get(key, 0), log.log.log_start_offset)
-        end = min(driver.raft.high_watermark, log.end.offset)
+        start = self._compared.get(key, 0)
+        end = min(driver.raft.high_watermark, driver.log.end.offset)
         with node.machine.files.peeked():  # a crash that is due waits for the node's own call
-            batches = list(log.batches(start, end))
-        for batch in batches:
-            content = crc32(repr((batch.records, batch.control)).encode())
-            found = Committed(batch.last_offset, batch.epoch, content)
-            known = self._committed.setdefault(batch.base_offset, found)
+            batches = list(batches_of(driver.log.log, start, end))
+        for header, batch in batches:
+            found = Committed(header.last_offset, header.partition_leader_epoch, crc32(batch))
+            known = self._committed.setdefault(header.base_offset, found)
             if known != found:
                 raise Violation(
-                    f"{node.name}: at {batch.base_offset} {found} is committed, elsewhere {known}"
+                    f"{node.name}: at {header.base_offset} {found} is committed, elsewhere {known}"
                 )
-            self._compared[key] = batch.last_offset + 1
-            if batch.last_offset >= self._committed_end:
-                self._committed_end = batch.last_offset + 1
+            self._compared[key] = header.next_offset
+            if header.next_offset > self._committed_end:
+                self._committed_end = header.next_offset
                 self._committed_ends[driver.raft.epoch] = self._committed_end
-                self.on_committed(batch)
+                self.on_committed(decode_log_batch(header, memoryview(batch)))
 
 
 def _ignore(batch: LogBatch) -> None:

@@ -15,20 +15,37 @@ Which losses power failures excuse is decided elsewhere (`power_losses.py`); `fo
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING
 from zlib import crc32
 
 from pykbroker.testing.world.ledger import batches_of
 from pykbroker.testing.world.node import Node, NodeState
-from pykbroker.testing.world.world import Violation, World
+from pykbroker.testing.world.world import Violation
 from pykbroker.values import NamedTuple
 
 if TYPE_CHECKING:
+    from pykbroker.broker.server import BrokerServer
     from pykbroker.kraft.image import MetadataImage
     from pykbroker.log.partition.partition_log import PartitionLog
     from pykbroker.replication.partition import Partition
 
 PartitionKey = tuple[bytes, int]
+STATE_OF = attrgetter(
+    "hosted",
+    "leader_epoch",
+    "is_leader",
+    "high_watermark",
+    "replicas",
+    "isr",
+    "log",
+    "log.local.is_offline",
+    "log.local.config",
+    "log.local.log_start_offset",
+    "log.local.log_end_offset",
+    "log.queue.next_offset",
+)
+"""All of a replica that a `View` is made of: while it is the same, nothing is to be checked."""
 READ_COMMITTED = 1
 
 
@@ -44,6 +61,22 @@ class View(NamedTuple):
     """Of what is going to be written at the end of the turn."""
     has_enough: bool
     """Are as many in sync as min.insync.replicas asks for?"""
+
+
+class Seen(NamedTuple):
+    """All replicas of a node, after one of its events."""
+
+    starts: int
+    has_failed: bool
+    partitions: list[Partition]
+    states: list[tuple[object, ...]]
+
+    def changed_since(self, before: Seen | None) -> list[Partition]:
+        """Return the partitions that are not as they were."""
+        if before is None or self[:3] != before[:3]:
+            return self.partitions
+        pairs = zip(self.partitions, self.states, before.states, strict=True)
+        return [partition for partition, state, old in pairs if state != old]
 
 
 class Batch(NamedTuple):
@@ -86,6 +119,8 @@ class ReplicationRules:
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         self._nodes = list(nodes)
+        self._seen: dict[int, Seen] = {}
+        """Node id -> its replicas after its last event."""
         self._views: dict[tuple[int, int, PartitionKey], View] = {}
         self._logs: dict[tuple[int, int, PartitionKey], PartitionLog] = {}
         self._replicas: dict[tuple[int, int, PartitionKey], Partition] = {}
@@ -116,6 +151,7 @@ class ReplicationRules:
                 self._compared[place] = min(compared, offset)
         for place in [each for each in self._views if each[2] == key]:
             del self._views[place]  # a leader that still has it says again that it is committed
+        self._seen.clear()
 
     def process_ended(self, node: Node) -> None:
         """Record what leaders committed in the event in which their process ended."""
@@ -133,45 +169,51 @@ class ReplicationRules:
 
     # ---------------------------------------------------------------- after an event
 
-    def check(self, world: World) -> None:
-        """See `Invariant`."""
+    def check(self, node: Node, server: BrokerServer | None) -> None:
+        """See `NodeRule`. A node that shuts down, or has failed, may still commit something."""
         if self.image is not None:
             self._newest, self.image = self.image, None
             self._check_in_sync(self._newest)
-        for node in self._nodes:
-            if node.machine.process is not world.queue.current:
-                continue
-            manager = getattr(node.server, "replica_manager", None)
-            if manager is None or node.state is NodeState.STARTING:
-                continue
-            for partition in manager.partitions():
-                log = partition.log
-                key = (partition.topic_id, partition.index)
-                place = (node.node_id, node.starts, key)
-                if node.has_failed or not partition.hosted or log.is_offline:
-                    self._take_last_word(place, partition)
-                    continue
-                view = View(
-                    partition.leader_epoch,
-                    partition.is_leader,
-                    log.log_start_offset,
-                    partition.high_watermark,
-                    log.log_end_offset,
-                    log.next_offset,
-                    _has_enough(partition),
-                )
-                if self._replicas.get(place) is not partition:  # it was moved away and back
-                    self._replicas[place] = partition
-                    self._views.pop(place, None)
-                is_moved = self._logs.get(place) is not log
-                if is_moved:
-                    self._logs[place] = log  # also to another directory of its node
-                    self._compared.pop(place, None)
-                before = self._views.get(place)
-                if view != before or is_moved:
-                    self._views[place] = view
-                    with node.machine.files.peeked():
-                        self._check_replica(node, partition, view, before)
+        manager = getattr(node.server, "replica_manager", None)
+        if manager is None or node.state is NodeState.STARTING:
+            return
+        partitions = list(manager.partitions())
+        now = Seen(node.starts, node.has_failed, partitions, list(map(STATE_OF, partitions)))
+        before = self._seen.get(node.node_id)
+        if now != before:
+            self._seen[node.node_id] = now
+            for partition in now.changed_since(before):
+                self._look_at(node, partition)
+
+    def _look_at(self, node: Node, partition: Partition) -> None:
+        """Check one replica, if its view has changed."""
+        log = partition.log
+        key = (partition.topic_id, partition.index)
+        place = (node.node_id, node.starts, key)
+        if node.has_failed or not partition.hosted or log.is_offline:
+            self._take_last_word(place, partition)
+            return
+        view = View(
+            partition.leader_epoch,
+            partition.is_leader,
+            log.log_start_offset,
+            partition.high_watermark,
+            log.log_end_offset,
+            log.next_offset,
+            _has_enough(partition),
+        )
+        if self._replicas.get(place) is not partition:  # it was moved away and back
+            self._replicas[place] = partition
+            self._views.pop(place, None)
+        is_moved = self._logs.get(place) is not log
+        if is_moved:
+            self._logs[place] = log  # also to another directory of its node
+            self._compared.pop(place, None)
+        before = self._views.get(place)
+        if view != before or is_moved:
+            self._views[place] = view
+            with node.machine.files.peeked():
+                self._check_replica(node, partition, view, before)
 
     def _take_last_word(self, place: tuple[int, int, PartitionKey], partition: Partition) -> None:
         """Record what a leader whose disk failed may have committed in the same turn."""

@@ -40,7 +40,7 @@ from pykbroker.testing.world.invariants import (
     NoBugs,
 )
 from pykbroker.testing.world.ledger import batches_of, readable_end, records_of
-from pykbroker.testing.world.node import Node, NodeState
+from pykbroker.testing.world.node import Node, NodeState, add_image_rule, add_rule
 from pykbroker.testing.world.power_losses import PowerLosses
 from pykbroker.testing.world.quorum_invariants import QuorumRules
 from pykbroker.testing.world.randomness import SeededSource
@@ -86,19 +86,17 @@ class SeveralBrokers:
             node.on_ended = self._ended
         self.brokers = [node for node in self.nodes if node.node_id in self.shape.broker_ids]
         controllers = [node for node in self.nodes if node.node_id in self.shape.controller_ids]
-        self.quorum = QuorumRules(controllers)
+        self.quorum = QuorumRules()
         self.elections = ElectionRules()
         self.quorum.on_committed = self._committed
         self.rules = ReplicationRules(self.brokers)
         self.power = PowerLosses(self.nodes)
-        self.world.invariants += [
-            self.quorum,
-            MetadataOffsets(self.nodes),
-            NoBugs(self.nodes),
-            ImageEveryWhere(self.brokers),
-            CoordinatorTerms(self.brokers, self.group.process_ended),
-            self.rules,
-        ]
+        add_rule(controllers, self.quorum)
+        add_rule(self.nodes, NoBugs())
+        add_rule(self.brokers, self.rules)
+        add_image_rule(self.nodes, MetadataOffsets())
+        add_image_rule(self.brokers, ImageEveryWhere())
+        add_image_rule(self.brokers, CoordinatorTerms(self.group.process_ended))
         self.moves = DirectoryMoves(self.world, self.brokers, self._replicas) if more else None
         self.bootstrap = [node.peer for node in self.brokers]
         self.producers: list[ProducerClient] = []
@@ -108,6 +106,9 @@ class SeveralBrokers:
         self.reassigners: list[Reassigner] = []
         self.transactions: Transactions | None = None
         self.faults: ClusterFaults | None = None
+        self._judged: MetadataImage | None = None
+        """The image of which `_is_complete` tells."""
+        self._is_complete = False
 
     # ---------------------------------------------------------------- the phases
 
@@ -362,18 +363,13 @@ class SeveralBrokers:
         """
         if not self._all_serve():
             return False
-        image = max((server.image for server in self._servers()), key=lambda at: at.offset)
-        if any(server.image.offset != image.offset for server in self._servers()):
+        images = [server.image for server in self._servers()]
+        if any(image.offset != images[0].offset for image in images):
             return False
-        for topic in image.topics_by_id.values():
-            for registration in topic.partitions.values():
-                if (
-                    registration.leader < 0
-                    or set(registration.isr) != set(registration.replicas)
-                    or _is_under_way(registration)
-                ):
-                    return False
-        return self._replicas_have_equal_ends()
+        if images[0] is not self._judged:
+            self._judged = images[0]
+            self._is_complete = _is_complete(images[0])
+        return self._is_complete and self._replicas_have_equal_ends()
 
     def _replicas_have_equal_ends(self) -> bool:
         ends: dict[TopicPartition, int] = {}
@@ -385,17 +381,25 @@ class SeveralBrokers:
         return True
 
     def _readers_are_done(self) -> bool:
-        logs = {
-            key: partition.log
-            for node in self.brokers
-            for key, partition in self._hosted_by(node)
-            if partition.is_leader
-        }
-        return all(
-            _is_read(position, logs.get(position.partition))
-            for reader in self.readers
-            for position in reader.positions
-        )
+        compacted: list[tuple[Position, PartitionLog]] = []
+        for reader in self.readers:
+            for position in reader.positions:
+                log = self._log_of_leader(position.partition)
+                if log is None:
+                    return False
+                if position.offset < log.log_end_offset:
+                    if not log.config.compact:
+                        return False
+                    compacted.append((position, log))
+        return all(position.offset >= readable_end(log) for position, log in compacted)
+
+    def _log_of_leader(self, key: TopicPartition) -> PartitionLog | None:
+        for server in reversed(self._servers()):
+            if hasattr(server, "replica_manager"):
+                partition = server.replica_manager.find(*key)
+                if partition is not None and partition.is_leader:
+                    return partition.log
+        return None
 
     # ---------------------------------------------------------------- the logs
 
@@ -439,6 +443,17 @@ class SeveralBrokers:
         return set.intersection(*offsets) if offsets else set()
 
 
+def _is_complete(image: MetadataImage) -> bool:
+    """Return whether every partition has a leader, and all its replicas are in sync."""
+    return all(
+        partition.leader >= 0
+        and set(partition.isr) == set(partition.replicas)
+        and not _is_under_way(partition)
+        for topic in image.topics_by_id.values()
+        for partition in topic.partitions.values()
+    )
+
+
 def _is_under_way(partition: PartitionImage) -> bool:
     """Return whether a reassignment will end. As in Kafka, one that removes a replica that the one
     before was still adding does not, until it is cancelled.
@@ -449,11 +464,3 @@ def _is_under_way(partition: PartitionImage) -> bool:
 
 def _end_of(rules: ReplicationRules, topic_id: bytes, index: int) -> Callable[[], int]:
     return lambda: rules.committed_end(topic_id, index)
-
-
-def _is_read(position: Position, log: PartitionLog | None) -> bool:
-    """Whether a reader has reached the end of the leader's log (None: there is no leader)."""
-    if log is None:
-        return False
-    at_end = position.offset >= log.log_end_offset
-    return at_end or (log.config.compact and position.offset >= readable_end(log))

@@ -19,7 +19,7 @@ from pykbroker.testing.world.catalog import Catalog
 from pykbroker.testing.world.clients.administrator import Administrator
 from pykbroker.testing.world.faults import Faults
 from pykbroker.testing.world.invariants import ImageEveryWhere, MetadataOffsets, PartitionOffsets
-from pykbroker.testing.world.node import Node, NodeState
+from pykbroker.testing.world.node import Node, NodeState, add_image_rule, add_rule
 from pykbroker.testing.world.quorum_invariants import QuorumRules
 from pykbroker.testing.world.randomness import SeededSource
 from pykbroker.testing.world.shape import Shape
@@ -52,15 +52,13 @@ class ThreeVoters:
         self.brokers = [node for node in self.nodes if node.node_id in shape.broker_ids]
         for node in self.nodes:
             node.on_ended = self._ended
-        self.rules = QuorumRules(self.nodes)
+        self.rules = QuorumRules()
         self.administrators: list[Administrator] = []
         self.faults: Faults | None = None
-        self.world.invariants += [
-            self.rules,
-            MetadataOffsets(self.nodes),
-            ImageEveryWhere(self.brokers),
-            PartitionOffsets(self.brokers),
-        ]
+        add_rule(self.nodes, self.rules)
+        add_image_rule(self.nodes, MetadataOffsets())
+        add_image_rule(self.brokers, ImageEveryWhere())
+        add_rule(self.brokers, PartitionOffsets())
 
     def run(self) -> str:
         """Run one life; return the digest of all events."""

@@ -8,47 +8,65 @@ transaction and its markers, between two markers, before the completion.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from pykbroker.kraft.topic_name import TRANSACTION_STATE_TOPIC
 from pykbroker.testing.world.faults import Faults
-from pykbroker.testing.world.invariants import just_ran
 from pykbroker.testing.world.node import Node
 from pykbroker.testing.world.transaction_ledger import TransactionLedger
 from pykbroker.testing.world.world import Violation, World
+
+if TYPE_CHECKING:
+    from pykbroker.broker.server import BrokerServer
 
 READ_COMMITTED = 1
 ONE_IN_CRASHES = 12
 
 
-class LastStableOffsets:
-    """A transaction is certainly open while its producer has not requested its end, it has not
-    timed out, and its transactional id has not been requested again.
-
-    If the clocks of several nodes differ, it may have timed out for the next coordinator.
+class DifferentClocks:
+    """While the clocks of several nodes differ, a transaction may have timed out for the next
+    coordinator.
     """
 
     def __init__(self, nodes: Sequence[Node], ledger: TransactionLedger) -> None:
-        self._nodes = list(nodes)
+        self._clocks = [node.machine.clock for node in nodes]
         self._ledger = ledger
 
     def check(self, world: World) -> None:
         """See `Invariant`."""
-        if len(self._nodes) > 1 and any(node.machine.clock.offset_us for node in self._nodes):
-            self._ledger.clock_jumped()
-        for node, server in just_ran(world, self._nodes):
-            for index in range(len(self._ledger.views)):
-                first = self._ledger.first_open_offset(index, world.now_us)
-                if first is None:
-                    continue
-                partition = server.replica_manager.find(self._ledger.topic, index)
-                if partition is None or not partition.is_leader:
-                    continue
-                stable = partition.bound(READ_COMMITTED)
-                if stable > first:
-                    raise Violation(
-                        f"{node.name} {self._ledger.topic}-{index}: the last stable offset is "
-                        f"{stable}, and a transaction is open from {first} on"
-                    )
+        for clock in self._clocks:
+            if clock.offset_us:
+                self._ledger.clock_jumped()
+                return
+
+
+class LastStableOffsets:
+    """A transaction is certainly open while its producer has not requested its end, it has not
+    timed out, and its transactional id has not been requested again.
+    """
+
+    def __init__(self, ledger: TransactionLedger) -> None:
+        self._ledger = ledger
+
+    def check(self, node: Node, server: BrokerServer | None) -> None:
+        """See `NodeRule`."""
+        if server is None:
+            return
+        for index, view in enumerate(self._ledger.views):
+            if not view.open:
+                continue
+            first = self._ledger.first_open_offset(index, node.world.now_us)
+            if first is None:
+                continue
+            partition = server.replica_manager.find(self._ledger.topic, index)
+            if partition is None or not partition.is_leader:
+                continue
+            stable = partition.bound(READ_COMMITTED)
+            if stable > first:
+                raise Violation(
+                    f"{node.name} {self._ledger.topic}-{index}: the last stable offset is "
+                    f"{stable}, and a transaction is open from {first} on"
+                )
 
 
 class CrashesBetween:
@@ -57,27 +75,25 @@ class CrashesBetween:
     `partitions` is the number of partitions of `__transaction_state`.
     """
 
-    def __init__(
-        self, world: World, nodes: Sequence[Node], faults: Faults, partitions: int
-    ) -> None:
+    def __init__(self, world: World, faults: Faults, partitions: int) -> None:
         self._dice = world.dice("crashes between the phases")
-        self._nodes = list(nodes)
         self._faults = faults
         self._partitions = partitions
         self._ends: dict[tuple[int, int], int] = {}
         self.count = 0
 
-    def check(self, world: World) -> None:
-        """See `Invariant`."""
-        for node, server in just_ran(world, self._nodes):
-            logs = [
-                partition.log.log_end_offset
-                for index in range(self._partitions)
-                if (partition := server.replica_manager.find(TRANSACTION_STATE_TOPIC, index))
-            ]
-            key, end = (node.node_id, node.starts), sum(logs)
-            before = self._ends.get(key, end)
-            self._ends[key] = end
-            if end > before and self._dice.one_in(ONE_IN_CRASHES):
-                self.count += 1
-                self._faults.crash_at_call(node, self._dice.randint(1, 12))
+    def check(self, node: Node, server: BrokerServer | None) -> None:
+        """See `NodeRule`."""
+        if server is None:
+            return
+        logs = [
+            partition.log.log_end_offset
+            for index in range(self._partitions)
+            if (partition := server.replica_manager.find(TRANSACTION_STATE_TOPIC, index))
+        ]
+        key, end = (node.node_id, node.starts), sum(logs)
+        before = self._ends.get(key, end)
+        self._ends[key] = end
+        if end > before and self._dice.one_in(ONE_IN_CRASHES):
+            self.count += 1
+            self._faults.crash_at_call(node, self._dice.randint(1, 12))

@@ -26,8 +26,12 @@ from pykbroker.testing.world.clients.transactional_client import TransactionalCl
 from pykbroker.testing.world.clients.transactor import Transactor
 from pykbroker.testing.world.faults import Faults
 from pykbroker.testing.world.ledger import TopicRules
-from pykbroker.testing.world.node import Node, NodeState
-from pykbroker.testing.world.transaction_invariants import CrashesBetween, LastStableOffsets
+from pykbroker.testing.world.node import Node, NodeState, add_rule
+from pykbroker.testing.world.transaction_invariants import (
+    CrashesBetween,
+    DifferentClocks,
+    LastStableOffsets,
+)
 from pykbroker.testing.world.transaction_ledger import Losses, TransactionLedger
 from pykbroker.testing.world.transaction_losses import losses_of
 from pykbroker.testing.world.world import World
@@ -69,7 +73,9 @@ class Transactions:
         self.level = level
         self.transactors: list[Transactor] = []
         self.readers: list[CommittedReader] = []
-        world.invariants.append(LastStableOffsets(nodes, self.ledger))
+        if len(nodes) > 1:
+            world.invariants.append(DifferentClocks(nodes, self.ledger))
+        add_rule(nodes, LastStableOffsets(self.ledger))
 
     # ---------------------------------------------------------------- clients
 
@@ -89,9 +95,7 @@ class Transactions:
     def add_faults(self, faults: Faults) -> None:
         """Add crashes between the phases of a transaction, in lives that have crashes."""
         if "crash" in faults.weights:
-            self._world.invariants.append(
-                CrashesBetween(self._world, self._nodes, faults, STATE_PARTITIONS)
-            )
+            add_rule(self._nodes, CrashesBetween(self._world, faults, STATE_PARTITIONS))
 
     def clients(self) -> list[Client]:
         """Return all clients that were added."""

@@ -83,7 +83,8 @@ class EventQueue:
         *arguments: object,
     ) -> Event:
         """Call at `due_us` (now, if that is past), in the name of `process` (None: the world)."""
-        event = Event(max(due_us, self.now_us), process, callback, arguments)
+        now_us = self.now_us
+        event = Event(due_us if due_us > now_us else now_us, process, callback, arguments)
         self._push(event)
         return event
 
@@ -98,8 +99,8 @@ class EventQueue:
         return self.at(self.now_us + delay_us, process, callback, *arguments)
 
     def _push(self, event: Event) -> None:
-        self._sequence += 1
-        heapq.heappush(self._heap, (event.due_us, self._sequence, event))
+        self._sequence = sequence = self._sequence + 1
+        heapq.heappush(self._heap, (event.due_us, sequence, event))
 
     def step(self) -> bool:
         """Run the next event; False when there is none. What the event raises is raised."""
@@ -112,21 +113,18 @@ class EventQueue:
                 event.due_us = process.paused_until_us
                 self._push(event)  # they leave the heap in their order, and enter it so
                 continue
-            self._advance(due_us)
+            if due_us > self.now_us:
+                self.now_us = due_us
+                self._at_this_time = 0
+            self._at_this_time += 1
+            if self._at_this_time > MOST_EVENTS_AT_ONE_TIME:
+                raise Livelock(f"{self._at_this_time} events at {self.now_us} us")
             self.events += 1
             self.current = process
             event.callback(*event.arguments)
             return True
         self.current = None
         return False
-
-    def _advance(self, due_us: int) -> None:
-        if due_us > self.now_us:
-            self.now_us = due_us
-            self._at_this_time = 0
-        self._at_this_time += 1
-        if self._at_this_time > MOST_EVENTS_AT_ONE_TIME:
-            raise Livelock(f"{self._at_this_time} events at {self.now_us} us")
 
     def next_due_us(self) -> int | None:
         """Return when the next event is due; None if there is none."""
@@ -181,7 +179,9 @@ class MachineClock:
     def elapsed_us(self) -> int:
         """Return the microseconds since the start of the world, as this machine counts them."""
         now_us = self._queue.now_us
-        return now_us + now_us * self.rate_ppm // 1_000_000
+        if self.rate_ppm:
+            return now_us + now_us * self.rate_ppm // 1_000_000
+        return now_us
 
     def wall_us(self) -> int:
         """Return the wall clock, in microseconds since the epoch."""

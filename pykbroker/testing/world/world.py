@@ -33,8 +33,19 @@ class Invariant(Protocol):
         """Raise Violation if it does not hold now."""
 
 
+class Runner(Protocol):
+    """Something that runs as a process, and has rules of its own."""
+
+    def check_rules(self) -> None:
+        """Raise Violation if one of its rules does not hold after an event of its process."""
+
+
 class World:
-    """A simulated world under one seed."""
+    """A simulated world under one seed.
+
+    Most rules look at nodes. They are checked after the events of a node's own process only
+    (`Node.check_rules`), because no other event changes what a node has in memory.
+    """
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
@@ -50,6 +61,8 @@ class World:
         """When the last fault was over; None: faults still come."""
         self.serving: set[str] = set()
         """The hosts of the nodes that serve."""
+        self.running: dict[Process | None, Runner] = {}
+        """The nodes that run, by their processes."""
         self._failure: BaseException | None = None
 
     def dice(self, purpose: str) -> Dice:
@@ -96,6 +109,9 @@ class World:
             raise self._failure
         for invariant in self.invariants:
             invariant.check(self)
+        runner = self.running.get(self.queue.current)
+        if runner is not None:
+            runner.check_rules()
         return True
 
     def run_for(self, duration_us: int) -> None:

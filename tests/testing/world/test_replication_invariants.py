@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+from operator import attrgetter
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,7 +13,6 @@ from pykbroker.config import TopicConfig
 from pykbroker.replication.isr import IsrState
 from pykbroker.testing.world.node import NodeState
 from pykbroker.testing.world.replication_invariants import ReplicationRules
-from pykbroker.testing.world.virtual_time import Process
 from pykbroker.testing.world.world import Violation
 from pykbroker.types import TopicPartition
 from tests.log.log_makers import NOW_MS, append, batch_of, memory_disk, open_orders
@@ -51,7 +52,7 @@ class Stage:
             starts=1,
             state=NodeState.UP,
             has_failed=False,
-            machine=SimpleNamespace(process=Process(name), files=files),
+            machine=SimpleNamespace(files=files),
             server=SimpleNamespace(replica_manager=manager),
             partition=partition,
         )
@@ -65,8 +66,7 @@ class Stage:
     def check(self, number: int, **changed: Any) -> None:
         node = self.nodes[number - 1]
         vars(node.partition).update(changed)
-        world: Any = SimpleNamespace(queue=SimpleNamespace(current=node.machine.process))
-        self.rules.check(world)
+        self.rules.check(node, node.server)
 
     def replicated(self) -> Stage:
         """Node 1 leads epoch 0, and both have a record, which is committed."""
@@ -189,6 +189,65 @@ def test_offsets_out_of_order() -> None:
     stage = Stage().replicated()
     with pytest.raises(Violation, match="start 0, high watermark 5, end 1"):
         stage.check(1, high_watermark=5)
+
+
+class PlayedLog:
+    """What a view needs of a log."""
+
+    def __init__(self) -> None:
+        self.local = SimpleNamespace(
+            is_offline=False, config=None, log_start_offset=0, log_end_offset=0
+        )
+        self.queue = SimpleNamespace(next_offset=0)
+
+
+CHANGES = {
+    "starts": 2,
+    "has_failed": True,
+    "partition.hosted": False,
+    "partition.leader_epoch": 1,
+    "partition.is_leader": True,
+    "partition.high_watermark": 1,
+    "partition.replicas": (1,),
+    "partition.isr": IsrState(frozenset((1,))),
+    "partition.log": PlayedLog(),
+    "partition.log.local.is_offline": True,
+    "partition.log.local.config": TopicConfig.default(min_insync_replicas="2"),
+    "partition.log.local.log_start_offset": 1,
+    "partition.log.local.log_end_offset": 1,
+    "partition.log.queue.next_offset": 1,
+}
+
+
+@pytest.mark.parametrize("path", CHANGES)
+def test_a_replica_is_looked_at_after_each_change(path: str) -> None:
+    stage = Stage()
+    node, seen = stage.nodes[0], []
+    node.partition.log = PlayedLog()
+    stage.rules._look_at = lambda node, partition: seen.append(partition)  # type: ignore[method-assign]
+    stage.check(1)
+    stage.check(1)
+    assert seen == [node.partition]
+    *owner, name = path.split(".")
+    setattr(attrgetter(".".join(owner))(node) if owner else node, name, CHANGES[path])
+    stage.check(1)
+    assert seen == [node.partition] * 2
+
+
+def test_only_the_replica_that_changed_is_looked_at() -> None:
+    stage = Stage()
+    node = stage.nodes[0]
+    hosted = [copy(node.partition) for _ in range(3)]
+    node.server.replica_manager.partitions = lambda: hosted
+    seen: list[Any] = []
+    stage.rules._look_at = lambda node, partition: seen.append(partition)  # type: ignore[method-assign]
+    stage.check(1)
+    hosted[1].high_watermark = 1
+    stage.check(1)
+    assert [each is hosted[1] for each in seen[3:]] == [True]
+    del hosted[1]
+    stage.check(1)
+    assert len(seen) == 3 + 1 + 2
 
 
 def image_with(isr: tuple[int, ...] = (), elr: tuple[int, ...] = (), leader_epoch: int = 0) -> Any:

@@ -12,14 +12,16 @@ from typing import Any
 
 import pytest
 
+from pykbroker.decision import MetadataRecord
+from pykbroker.kraft.metadata_record_codec import encode_metadata_record
 from pykbroker.kraft.raft.raft_roles import Candidate, Prospective, Unattached
+from pykbroker.protocol.messages.topic_record import TopicRecord
 from pykbroker.testing.world.__main__ import Kind, live
-from pykbroker.testing.world.memory_files import MemoryFiles
 from pykbroker.testing.world.node import NodeState
 from pykbroker.testing.world.quorum_invariants import QuorumRules
 from pykbroker.testing.world.three_voters import ThreeVoters
-from pykbroker.testing.world.virtual_time import Process
 from pykbroker.testing.world.world import Violation
+from tests.log.log_makers import append, memory_disk, open_orders
 
 SEEDS = int(os.environ.get("PYKBROKER_QUORUM_SEEDS", "40"))
 CHUNKS = 4
@@ -73,7 +75,7 @@ class Stage:
 
     def __init__(self) -> None:
         self.nodes = [self._node(number) for number in (1, 2)]
-        self.rules = QuorumRules(self.nodes)
+        self.rules = QuorumRules()
 
     @staticmethod
     def _node(number: int) -> Any:
@@ -85,12 +87,8 @@ class Stage:
             role=Unattached(0),
             voters=SimpleNamespace(majority=2),
         )
-        log = SimpleNamespace(
-            end=SimpleNamespace(offset=0),
-            log=SimpleNamespace(log_start_offset=0),
-            content=[],
-        )
-        log.batches = lambda start, end: [at for at in log.content if start <= at.base_offset < end]
+        files = memory_disk()
+        log = SimpleNamespace(end=SimpleNamespace(offset=0), log=open_orders(files))
         driver = SimpleNamespace(raft=raft, log=log)
         return SimpleNamespace(
             node_id=number,
@@ -98,7 +96,7 @@ class Stage:
             starts=1,
             state=NodeState.UP,
             has_failed=False,
-            machine=SimpleNamespace(process=Process(f"node-{number}"), files=MemoryFiles()),
+            machine=SimpleNamespace(files=files),
             server=SimpleNamespace(kraft=SimpleNamespace(raft=driver)),
         )
 
@@ -108,20 +106,16 @@ class Stage:
     def log(self, number: int) -> Any:
         return self.nodes[number - 1].server.kraft.raft.log
 
-    def commit(self, number: int, offset: int, epoch: int, record: str) -> None:
-        log, raft = self.log(number), self.raft(number)
-        log.content.append(
-            SimpleNamespace(
-                base_offset=offset, last_offset=offset, epoch=epoch, records=[record], control=[]
-            )
-        )
-        log.end.offset = max(log.end.offset, offset + 1)
-        raft.high_watermark = offset + 1
+    def commit(self, number: int, epoch: int, topic: str) -> None:
+        """The node has one more record, which is committed."""
+        log = self.log(number)
+        record = MetadataRecord(TopicRecord(name=topic, topic_id=b"t" * 16))
+        offset = append(log.log, encode_metadata_record(record), epoch=epoch)
+        log.end.offset = self.raft(number).high_watermark = offset + 1
 
     def check(self, number: int) -> None:
-        process = self.nodes[number - 1].machine.process
-        world: Any = SimpleNamespace(queue=SimpleNamespace(current=process))
-        self.rules.check(world)
+        node = self.nodes[number - 1]
+        self.rules.check(node, node.server)
 
 
 def test_two_leaders_of_an_epoch_are_noticed() -> None:
@@ -146,20 +140,34 @@ def test_an_epoch_that_goes_back_is_noticed() -> None:
 
 def test_another_record_at_a_committed_offset_is_noticed() -> None:
     stage = Stage()
-    stage.commit(1, 0, 1, "a")
+    stage.commit(1, 1, "a")
     stage.check(1)
-    stage.commit(2, 0, 1, "a")
+    stage.commit(2, 1, "a")
     stage.check(2)
-    stage.commit(1, 1, 1, "b")
+    stage.commit(1, 1, "b")
     stage.check(1)
-    stage.commit(2, 1, 1, "other")
+    stage.commit(2, 1, "other")
     with pytest.raises(Violation, match="elsewhere"):
         stage.check(2)
 
 
+def test_what_is_committed_is_told_once() -> None:
+    stage = Stage()
+    told: list[str] = []
+    stage.rules.on_committed = lambda batch: told.extend(
+        record.message.name for record in batch.records
+    )
+    for topic in ("a", "b"):
+        for number in (1, 2):
+            stage.commit(number, 1, topic)
+            stage.check(number)
+    assert told == ["a", "b"]
+    assert stage.rules.committed_end == 2
+
+
 def test_a_leader_without_a_committed_record_is_noticed() -> None:
     stage = Stage()
-    stage.commit(1, 0, 1, "a")
+    stage.commit(1, 1, "a")
     stage.check(1)
     stage.raft(2).epoch = 2
     stage.raft(2).is_leader = True
@@ -170,10 +178,10 @@ def test_a_leader_without_a_committed_record_is_noticed() -> None:
 @pytest.mark.parametrize("end", [0, 1])
 def test_a_leader_whose_epoch_is_over_has_what_was_committed_before_it(end: int) -> None:
     stage = Stage()
-    stage.commit(1, 0, 1, "a")
+    stage.commit(1, 1, "a")
     stage.check(1)
     stage.raft(1).epoch = 3
-    stage.commit(1, 1, 3, "b")
+    stage.commit(1, 3, "b")
     stage.check(1)
     stage.raft(2).epoch = 2
     stage.raft(2).is_leader = True
@@ -184,7 +192,7 @@ def test_a_leader_whose_epoch_is_over_has_what_was_committed_before_it(end: int)
 
 def test_a_high_watermark_that_goes_back_is_noticed() -> None:
     stage = Stage()
-    stage.commit(1, 0, 1, "a")
+    stage.commit(1, 1, "a")
     stage.check(1)
     stage.raft(1).high_watermark = 0
     with pytest.raises(Violation, match="went from"):
