@@ -22,6 +22,8 @@ from pykbroker.config.definition import (
 from pykbroker.config.describe import describe_overridable, layered_synonyms
 from pykbroker.config.topic_keys import TOPIC_KEYS, TOPIC_SYNONYMS
 
+_ATTRIBUTES = [(name, key.attribute) for name, key in TOPIC_KEYS.items() if key.has_attribute]
+
 
 @dataclass(init=False, slots=True, eq=False, repr=False)
 class TopicFields:
@@ -76,9 +78,8 @@ class TopicConfig(TopicFields):
         self._values = values
         self._broker = broker
         self.overrides = dict(overrides)
-        for name, key in TOPIC_KEYS.items():
-            if key.has_attribute:
-                setattr(self, key.attribute, values[name])
+        for name, attribute in _ATTRIBUTES:
+            setattr(self, attribute, values[name])
         self.compact = "compact" in self.cleanup_policy
         self.delete = "delete" in self.cleanup_policy
         self.log_append_time = self.message_timestamp_type == "LogAppendTime"
@@ -145,7 +146,8 @@ def default_topic_config(broker: BrokerConfig) -> TopicConfig:
     """The configuration of topics without overrides: one object per BrokerConfig."""
     shared = broker.shared_topic_config
     if not isinstance(shared, TopicConfig):
-        shared = TopicConfig(_resolve(broker, {}), {}, broker)
+        defaults = {name: _broker_default(broker, name) for name in TOPIC_KEYS}
+        shared = TopicConfig(defaults, {}, broker)
         broker.shared_topic_config = shared
     return shared
 
@@ -184,10 +186,10 @@ def validate_topic_overrides(
 
 
 def _resolve(broker: BrokerConfig, overrides: Mapping[str, str]) -> dict[str, Value]:
-    values: dict[str, Value] = {}
-    for name, key in TOPIC_KEYS.items():
-        text = overrides.get(name)
-        values[name] = _broker_default(broker, name) if text is None else key.parse(text)
+    values = dict(default_topic_config(broker)._values)
+    for name, text in overrides.items():
+        if name in TOPIC_KEYS:
+            values[name] = TOPIC_KEYS[name].parse(text)
     return values
 
 
