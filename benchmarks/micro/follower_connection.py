@@ -42,7 +42,9 @@ class FollowerConnection:
         connection: Any = self
         if self._prepared is not None:
             (correlation_id,) = struct.unpack_from(">i", frame, 4)
-            assert self._prepared.serve(connection, frame, 0, len(frame), correlation_id) == SERVED
+            now_ms = self._leader.now_ms()
+            served = self._prepared.serve(connection, frame, 0, len(frame), correlation_id, now_ms)
+            assert served == SERVED
             return
         request = Request(connection, memoryview(frame))
         decode_request_header(frame, request)

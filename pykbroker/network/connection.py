@@ -16,7 +16,7 @@ Invariants:
 
 * one request in flight: the next frame is handed over when the reply is queued (in the same turn of
   the worker), so that replies leave in the order of the requests; the worker may take further
-  frames (`gather`), which it answers in order in the same round;
+  frames (`gather`), which it answers in their order;
 * while a request is in flight at most BUFFER_BYTES more are read, then reading stops: a client that
   pipelines without limit is slowed down by TCP, and its cost stays bounded;
 * while a reply waits for a slow reader nothing is handed over;

@@ -35,7 +35,9 @@ class RequestConnection(Protocol):
     """The connection of a request, as seen by the worker."""
 
     prepared: dict[int, Any]
-    """The worker's, by API key << 16 | version: what requests like those before need no more."""
+    """What is prepared for further requests, by API key << 16 | version; `broker/prepared/` keeps
+    it.
+    """
 
     @property
     def closed(self) -> bool:

@@ -53,7 +53,7 @@ from pykbroker.replication.partition_events import (
 from pykbroker.types import TopicPartition
 
 if TYPE_CHECKING:
-    from pykbroker.log.partition.log_appender import PlainBatch
+    from pykbroker.log.partition.log_appender import PlainCheck
     from pykbroker.log.partition.partition_log import AppendOrigin, AppendOutcome, PartitionLog
     from pykbroker.log.producers.verification import VerificationGuard
     from pykbroker.log.validation.batch_validation import ValidationOutcome
@@ -359,7 +359,7 @@ class Partition:
         if not self.may_append(acks):
             raise self._refused_append()
         return self.log.append_as_leader(
-            records, self.leader_epoch, now_ms, origin, transaction_version, checked, guard
+            records, self.leader_epoch, now_ms, origin, checked, guard, transaction_version
         )
 
     def may_append(self, acks: int) -> bool:
@@ -375,7 +375,7 @@ class Partition:
             f" the {self._min_isr} that min.insync.replicas asks for.",
         )
 
-    def check_plain(self, records: memoryview, acks: int, now_ms: int) -> PlainBatch | None:
+    def check_plain(self, records: memoryview, acks: int, now_ms: int) -> PlainCheck | None:
         """Check whether `queue_plain` can take a client's batch; None: it is for
         `append_as_leader`.
         """
@@ -383,9 +383,9 @@ class Partition:
             return None
         return self.log.appender.check_plain(records, self.leader_epoch, now_ms)
 
-    def queue_plain(self, records: memoryview, plain: PlainBatch) -> tuple[int, int]:
+    def queue_plain(self, records: memoryview, plain: PlainCheck, now_ms: int) -> tuple[int, int]:
         """Queue what `check_plain` has just checked; return (base offset, next offset)."""
-        return self.log.appender.queue_plain(records, plain, self.leader_epoch)
+        return self.log.appender.queue_plain(records, plain, self.leader_epoch, now_ms)
 
     def queue_own(self, batch: bytearray, leader_epoch: int, now_ms: int) -> tuple[int, int] | None:
         """Queue a plain batch that a coordinator of this epoch has just built (`LogAppender`);

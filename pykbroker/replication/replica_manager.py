@@ -7,8 +7,8 @@ to, and written once per turn of the event loop.
                                         -> produces of the turn, acks=all, coordinators, fetches
 
 State: the partitions, which of them are dirty, which appends of this turn wait for the write.
-In:  `apply` (metadata publisher), `append*`, `resolve`, `end_turn`, `note_follower_fetch`,
-     `step` (answers of the controller), `advance` (time).
+In:  `apply` (metadata publisher), `append*`, `queue_*`, `await_turn`, `resolve`, `end_turn`,
+     `note_follower_fetch`, `step` (answers of the controller), `advance` (time).
 Out: outcomes of appends; deferred replies resolved; listeners notified; purgatory keys checked;
      ISR changes and followed partitions handed to the drivers that `connect` named.
 Invariants: nothing is acknowledged before it is written; a failed write takes its directory
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from pykbroker.kraft.delta import MetadataDelta
     from pykbroker.kraft.image import MetadataImage
     from pykbroker.log.directories.log_manager import LogManager
-    from pykbroker.log.partition.log_appender import PlainBatch
+    from pykbroker.log.partition.log_appender import PlainCheck
     from pykbroker.log.producers.verification import VerificationGuard
     from pykbroker.log.validation.batch_validation import ValidationOutcome
     from pykbroker.purgatory import Purgatory
@@ -246,11 +246,11 @@ class ReplicaManager:
         return outcome
 
     def queue_plain(
-        self, partition: Partition, records: memoryview, plain: PlainBatch
+        self, partition: Partition, records: memoryview, plain: PlainCheck, now_ms: int
     ) -> tuple[int, int]:
         """Queue what `partition.check_plain` has checked; return (base offset, next offset)."""
         self._dirty[partition] = None
-        return partition.queue_plain(records, plain)
+        return partition.queue_plain(records, plain, now_ms)
 
     def await_turn(self, waiting: AwaitsTurn) -> None:
         """Notify `waiting` when this turn's writes are done."""

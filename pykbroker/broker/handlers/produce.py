@@ -45,7 +45,12 @@ from pykbroker.broker.handlers import Handler, Outcome
 from pykbroker.broker.prepared.produce import prepare
 from pykbroker.broker.requests.long_produce import PIECE, is_long
 from pykbroker.broker.requests.pending_produce import error_reply, refused_as_a_whole
-from pykbroker.broker.requests.produce_checks import code_of_records, merge_repeats, needs_check
+from pykbroker.broker.requests.produce_checks import (
+    FIRST_BY_ID,
+    code_of_records,
+    merge_repeats,
+    needs_check,
+)
 from pykbroker.broker.requests.produce_steps import ProduceSteps, append_batches
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.messages.produce_response import ProduceResponse
@@ -56,7 +61,6 @@ if TYPE_CHECKING:
     from pykbroker.protocol.messages.produce_request import ProduceRequest
 
 API_KEY = 0
-FIRST_BY_ID = 13
 
 
 def handle(services: BrokerServices, request: Request) -> Outcome:

@@ -28,7 +28,14 @@ SERVED = 1
 GATHERED = 2
 """It is answered at the end of the round, in its turn: the next one like it may be served now."""
 
+HEAD_BYTES = 8
+"""API key, version and correlation id, with which every request begins."""
+CORRELATION_ID_AT = 4
+"""Where the correlation id is in a framed reply: behind the length."""
+
+TRIES = 8
 FIRST_PATIENCE = 32
+MOST_PATIENCE = 1 << 20
 
 Answer: TypeAlias = Callable[[Request, Any], None]
 """Answers a request as the worker answers it with the outcome of a handler."""
@@ -37,15 +44,35 @@ Answer: TypeAlias = Callable[[Request, Any], None]
 class PreparedRequest(ABC):
     """What one connection's requests of one API and version have in common.
 
-    State, kept by `preparing.py`: how often in a row it did not match (`misses`), and for how many
-    misses to wait until it is prepared again (`patience`).
+    State: how often in a row it did not match. After TRIES times it is not tried any more; after
+    as many requests as it has patience for it is prepared again, then with twice the patience: a
+    client whose requests never repeat costs little.
     """
 
-    __slots__ = ("misses", "patience")
+    __slots__ = ("_misses", "_patience")
 
     def __init__(self) -> None:
-        self.misses = 0
-        self.patience = FIRST_PATIENCE
+        self._misses = 0
+        self._patience = FIRST_PATIENCE
+
+    @property
+    def is_tried(self) -> bool:
+        """Whether it is worth a try."""
+        return self._misses < TRIES
+
+    def matched(self) -> None:
+        """Note a request that was served."""
+        self._misses = 0
+        self._patience = FIRST_PATIENCE
+
+    def missed(self) -> bool:
+        """Note a request that was left to the general path; return whether to prepare again."""
+        self._misses += 1
+        return self._misses >= self._patience
+
+    def replace(self, known: PreparedRequest) -> None:
+        """Take the place of one that missed too often: with more patience."""
+        self._patience = min(2 * known._patience, MOST_PATIENCE)
 
     @abstractmethod
     def serve(
@@ -55,10 +82,11 @@ class PreparedRequest(ABC):
         start: int,
         end: int,
         correlation_id: int,
+        now_ms: int,
     ) -> int:
         """Serve the request in `frame` from `start` to `end`; return MISSED, SERVED or GATHERED.
 
-        The request has at least the eight bytes up to its correlation id, and this API and version.
+        The request has at least HEAD_BYTES, and this API and version. now_ms: when it was received.
 
         MISSED: nothing was changed and no counter moved. GATHERED: the connection gets its one
         answer at the end of this round, whatever happens until then, and after those that were

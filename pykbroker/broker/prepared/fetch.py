@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import TYPE_CHECKING
 
-from pykbroker.broker.prepared import MISSED, SERVED, Answer, PreparedRequest
+from pykbroker.broker.prepared import HEAD_BYTES, MISSED, SERVED, Answer, PreparedRequest
 from pykbroker.broker.prepared.fetch_entries import (
     FIRST_BY_ID,
     FIRST_FLEXIBLE,
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 FIRST_WITH_SESSIONS = 7
 FIRST_WITH_RACK = 11
 FIRST_WITHOUT_REPLICA_ID = 15
-PREFIX_AT = 8
 LAST_EPOCH = 3  # in an Entry
 MOST_PARTITIONS = 32
 MOST_TEMPLATES = 16
@@ -86,7 +85,7 @@ class PreparedFetch(PreparedRequest):
         self._version = version = request.api_version
         self._layout = EntryLayout(version)
         self._prefix = prefix
-        self._entries_at = PREFIX_AT + len(prefix)
+        self._entries_at = HEAD_BYTES + len(prefix)
         self._suffix = suffix
         self._topic = topic
         self._named: str = message.topics[0].topic
@@ -105,9 +104,10 @@ class PreparedFetch(PreparedRequest):
         start: int,
         end: int,
         correlation_id: int,
+        now_ms: int,
     ) -> int:
         position = start + self._entries_at
-        if not frame.startswith(self._prefix, start + PREFIX_AT):
+        if not frame.startswith(self._prefix, start + HEAD_BYTES):
             return MISSED
         layout = self._layout
         if layout.has_tags:
@@ -252,7 +252,7 @@ def prepare(services: BrokerServices, request: Request, answer: Answer) -> Prepa
     suffix = bytes(frame[behind:])
     if suffix != _suffix(version):
         return None  # tags, say
-    return PreparedFetch(services, request, bytes(frame[PREFIX_AT:size]), suffix, name)
+    return PreparedFetch(services, request, bytes(frame[HEAD_BYTES:size]), suffix, name)
 
 
 def _suffix(version: int) -> bytes:

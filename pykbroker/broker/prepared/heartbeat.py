@@ -9,7 +9,7 @@ from __future__ import annotations
 from struct import Struct
 from typing import TYPE_CHECKING
 
-from pykbroker.broker.prepared import MISSED, SERVED, Answer, PreparedRequest
+from pykbroker.broker.prepared import CORRELATION_ID_AT, MISSED, SERVED, Answer, PreparedRequest
 from pykbroker.broker.prepared.request_pattern import RequestPattern
 from pykbroker.deferred import Deferred
 from pykbroker.errors import KafkaError
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pykbroker.broker.services import BrokerServices
     from pykbroker.network.request import PreparedConnection, Request
 
-CORRELATION_ID_AT = 4
 MOST_REQUEST_BYTES = 1024
 
 _put_i32 = Struct(">i").pack_into
@@ -49,6 +48,7 @@ class PreparedHeartbeat(PreparedRequest):
         start: int,
         end: int,
         correlation_id: int,
+        now_ms: int,
     ) -> int:
         if not self._pattern.matches(frame, start, end):
             return MISSED

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from struct import Struct
 from typing import TYPE_CHECKING, TypeAlias
 
-from pykbroker.broker.prepared import MISSED, SERVED, PreparedRequest
+from pykbroker.broker.prepared import CORRELATION_ID_AT, MISSED, SERVED, PreparedRequest
 from pykbroker.broker.prepared.request_pattern import RequestPattern
 from pykbroker.protocol.headers import encode_response
 from pykbroker.protocol.parts_writer import Parts
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from pykbroker.network.request import PreparedConnection, Request
     from pykbroker.protocol.messages.metadata_request import MetadataRequest
 
-CORRELATION_ID_AT = 4
 FEW = 10  # topics: longer answers are made bit by bit
 MOST_REQUEST_BYTES = 1024
 MOST_REPLY_BYTES = 8 * 1024  # each connection keeps its own
@@ -57,6 +56,7 @@ class PreparedMetadata(PreparedRequest):
         start: int,
         end: int,
         correlation_id: int,
+        now_ms: int,
     ) -> int:
         if not self._pattern.matches(frame, start, end):
             return MISSED

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from struct import Struct
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pykbroker.broker.prepared import MISSED, SERVED, Answer, PreparedRequest
+from pykbroker.broker.prepared import CORRELATION_ID_AT, MISSED, SERVED, Answer, PreparedRequest
 from pykbroker.broker.prepared.request_pattern import RequestPattern
 from pykbroker.coordinator.group.offsets import commit_error
 from pykbroker.deferred import Deferred
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from pykbroker.network.request import PreparedConnection, Request
 
 FIRST_WITH_EPOCH = 6
-CORRELATION_ID_AT = 4
 MOST_PARTITIONS = 100
 MOST_REQUEST_BYTES = 8 * 1024
 LENGTH_BYTES = 4
@@ -56,8 +55,10 @@ class PreparedOffsetCommit(PreparedRequest):
         "_request",
     )
 
-    def __init__(self, handle: Handle, request: Request, answer: Answer, places: list[int]) -> None:
-        """handle: the general path's handler; places: the positions of the offsets."""
+    def __init__(
+        self, handle: Handle, request: Request, answer: Answer, positions: list[int]
+    ) -> None:
+        """handle: the general path's handler; positions: of the offsets."""
         super().__init__()
         self._handle = handle
         self._answer = answer
@@ -66,9 +67,9 @@ class PreparedOffsetCommit(PreparedRequest):
         version = request.api_version
         self._has_epochs = version >= FIRST_WITH_EPOCH
         number_bytes = BOTH_BYTES if self._has_epochs else OFFSET_BYTES
-        self._pattern = RequestPattern(request.frame, places, number_bytes)
+        self._pattern = RequestPattern(request.frame, positions, number_bytes)
         partitions = [each for topic in request.message.topics for each in topic.partitions]
-        self._numbers = list(zip(places, partitions, strict=True))
+        self._numbers = list(zip(positions, partitions, strict=True))
         out: Parts = []
         encode_response(request.api, version, 0, commit_error(request.message, 0), out)
         self._all_well = join_parts(out)
@@ -80,11 +81,12 @@ class PreparedOffsetCommit(PreparedRequest):
         start: int,
         end: int,
         correlation_id: int,
+        now_ms: int,
     ) -> int:
         if not self._pattern.matches(frame, start, end):
             return MISSED
-        for place, partition in self._numbers:
-            at = start + place
+        for position, partition in self._numbers:
+            at = start + position
             if self._has_epochs:
                 partition.committed_offset, partition.committed_leader_epoch = _unpack_both(
                     frame, at
@@ -133,11 +135,11 @@ def prepare_with(handle: Handle, request: Request, answer: Answer) -> PreparedOf
         or sum(len(topic.partitions) for topic in message.topics) > MOST_PARTITIONS
     ):
         return None
-    places = places_of_offsets(request)
-    return None if places is None else PreparedOffsetCommit(handle, request, answer, places)
+    positions = positions_of_offsets(request)
+    return None if positions is None else PreparedOffsetCommit(handle, request, answer, positions)
 
 
-def places_of_offsets(request: Request) -> list[int] | None:
+def positions_of_offsets(request: Request) -> list[int] | None:
     """Return the positions of the offsets, or None if our encoder would write other bytes."""
     message: OffsetCommitRequest = OffsetCommitRequest.decode(
         request.frame, request.body_pos, request.api_version

@@ -6,9 +6,7 @@
     which something is prepared                 missed too often; then the frames behind it that
                                                 have arrived and are like it (a pipeline)
 
-State   per connection and API with its version: `RequestConnection.prepared`. What misses TRIES
-        times in a row is not tried any more; after `patience` requests it is prepared again, then
-        with twice the patience: a client whose requests never repeat costs little.
+State   per connection and API with its version: `RequestConnection.prepared`.
 Out     the route of what was served; None leaves the frame to the general path.
 """
 
@@ -17,7 +15,7 @@ from __future__ import annotations
 from struct import Struct
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pykbroker.broker.prepared import FIRST_PATIENCE, GATHERED, MISSED
+from pykbroker.broker.prepared import GATHERED, HEAD_BYTES, MISSED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,10 +27,7 @@ if TYPE_CHECKING:
     Finish: TypeAlias = Callable[[Request, Route, Any], None]
     """Answers a request with the outcome of its handler."""
 
-TRIES = 8
-MOST_PATIENCE = 1 << 20
 MOST_GATHERED = 31  # frames that are served with the first of a pipeline
-HEAD_BYTES = 8
 
 _unpack_head = Struct(">Ii").unpack_from  # API key and version, correlation id
 
@@ -46,49 +41,50 @@ class Preparing:
         """routes: by API key, of the listeners for clients and brokers."""
         self._routes = routes
 
-    def serve(self, connection: PreparedConnection, frame: Frame) -> Route | None:
+    def serve(self, connection: PreparedConnection, frame: Frame, now_ms: int) -> Route | None:
         """Serve the request in flight, and what follows it if that is like it."""
         received, start, end = frame
         if end - start < HEAD_BYTES:
             return None
         key, correlation_id = _unpack_head(received, start)
         prepared: PreparedRequest | None = connection.prepared.get(key)
-        if prepared is None or prepared.misses >= TRIES:
+        if prepared is None or not prepared.is_tried:
             return None
-        served = prepared.serve(connection, received, start, end, correlation_id)
+        served = prepared.serve(connection, received, start, end, correlation_id, now_ms)
         if served == MISSED:
             return None
-        prepared.misses = 0
-        prepared.patience = FIRST_PATIENCE
+        prepared.matched()
         route: Route | None = self._routes[key >> 16]
         assert route is not None
         route.request_count += 1
         if served == GATHERED:
             following = connection.next_frame()
             if following is not None:
-                route.request_count += _gather(connection, following, prepared, key)
+                route.request_count += _gather(connection, following, prepared, key, now_ms)
         return route
 
     @staticmethod
     def remember(services: Any, request: Request, route: Route, finish: Finish) -> None:
         """Prepare for more requests like the one that the general path has served."""
-        prepared = request.connection.prepared
+        all_known = request.connection.prepared
         key = request.api_key << 16 | request.api_version
-        known = prepared.get(key)
-        if known is not None:
-            known.misses += 1
-            if known.misses < known.patience:
-                return
+        known = all_known.get(key)
+        if known is not None and not known.missed():
+            return
         assert route.prepare is not None
         found = route.prepare(services, request, lambda late, outcome: finish(late, route, outcome))
         if found is not None:
             if known is not None:
-                found.patience = min(2 * known.patience, MOST_PATIENCE)
-            prepared[key] = found
+                found.replace(known)
+            all_known[key] = found
 
 
 def _gather(
-    connection: PreparedConnection, following: Frame | None, prepared: PreparedRequest, key: int
+    connection: PreparedConnection,
+    following: Frame | None,
+    prepared: PreparedRequest,
+    key: int,
+    now_ms: int,
 ) -> int:
     """Serve `following`, and what comes after it, as long as it is like the first of the pipeline;
     return how many were served.
@@ -102,7 +98,7 @@ def _gather(
         other, correlation_id = _unpack_head(received, start)
         if other != key:
             break
-        served = prepared.serve(connection, received, start, end, correlation_id)
+        served = prepared.serve(connection, received, start, end, correlation_id, now_ms)
         if served == MISSED:
             break
         connection.gather(following)

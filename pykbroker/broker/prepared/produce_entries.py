@@ -12,7 +12,10 @@ Out     (partition index, begin, end) of the records of each partition, and wher
 from __future__ import annotations
 
 from struct import Struct
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MOST_PARTITIONS = 100
 
@@ -22,6 +25,9 @@ _unpack_lone = Struct(">iii").unpack_from
 
 Entry: TypeAlias = tuple[int, int, int]
 """Of one partition: its index, where its records begin and end in the frame."""
+
+EntriesOf: TypeAlias = "Callable[[bytes | bytearray, int, int], tuple[list[Entry], int] | None]"
+"""Reads the partitions of a topic; see the module."""
 
 
 def fixed_entries(

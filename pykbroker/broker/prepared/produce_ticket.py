@@ -13,90 +13,91 @@ Invariant: the answer is the one that the general path would give.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from collections.abc import Container, Iterable
+from typing import TYPE_CHECKING, TypeAlias
 
 from pykbroker.broker.requests.pending_produce import PendingProduce
 from pykbroker.protocol.messages.produce_request import ProduceRequest
 from pykbroker.replication.delayed_produce import DelayedAcknowledgement
 from pykbroker.replication.partition import ACKS_ALL
+from pykbroker.values import NamedTuple
 
 if TYPE_CHECKING:
     from pykbroker.broker.prepared import Answer
+    from pykbroker.broker.prepared.produce_replies import Place, ProduceReplies
     from pykbroker.broker.services import BrokerServices
     from pykbroker.network.request import Frame, PreparedConnection
-    from pykbroker.protocol.messages.produce_response import ProduceResponse
     from pykbroker.purgatory import WatchKey
     from pykbroker.replication.partition import Partition
-
-Place: TypeAlias = tuple[int, int]
-"""A partition in the answer: the number of its topic among the request's, and its index."""
 
 Append: TypeAlias = "tuple[Partition, int]"
 """A partition, and where in it the appended batch ends."""
 
 
-class Answering(Protocol):
+class ProduceTerms(NamedTuple):
     """What the requests of a connection have in common."""
 
+    services: BrokerServices
     acks: int
     timeout_ms: int
-    services: BrokerServices
+    replies: ProduceReplies
     answer: Answer
-
-    def reply(self, ticket: ProduceTicket) -> bytearray:
-        """Return the frame of a response without errors."""
-
-    def response(self, places: Sequence[Place], numbers: Sequence[int]) -> ProduceResponse:
-        """Return the response for these places; numbers: a base offset and a log start of each."""
 
 
 class ProduceTicket:
     """A prepared Produce whose batches are queued, until the end of the round."""
 
     __slots__ = (
+        "_appended",
         "_connection",
+        "_correlation_id",
+        "_numbers",
+        "_places",
+        "_received_ms",
         "_request",
-        "appended",
-        "correlation_id",
-        "numbers",
-        "places",
-        "prepared",
+        "terms",
     )
 
     def __init__(
         self,
-        prepared: Answering,
+        terms: ProduceTerms,
         connection: PreparedConnection,
-        correlation_id: int,
         request: Frame,
+        correlation_id: int,
+        received_ms: int,
     ) -> None:
-        self.prepared = prepared
+        self.terms = terms
         self._connection = connection
         self._request = request
-        self.correlation_id = correlation_id
-        self.places: list[Place] = []
-        self.appended: list[Append] = []
-        self.numbers: list[int] = []
-        """Base offset and log start offset of each partition."""
+        self._correlation_id = correlation_id
+        self._received_ms = received_ms
+        self._places: list[Place] = []
+        self._appended: list[Append] = []
+        self._numbers: list[int] = []
+
+    @property
+    def deadline_ms(self) -> int:
+        """How long it waits for replicas."""
+        return self._received_ms + self.terms.timeout_ms
+
+    def add(self, place: Place, partition: Partition, base_offset: int, next_offset: int) -> None:
+        """Note a batch that is queued."""
+        self._places.append(place)
+        self._appended.append((partition, next_offset))
+        self._numbers += (base_offset, partition.log.local.log_start_offset)
 
     def on_turn_written(self, failed: Container[Partition]) -> DelayedAcknowledgement | None:
         """Respond after the turn's writes, or keep waiting for the replicas."""
-        prepared = self.prepared
-        acks = prepared.acks
-        remaining: list[Append] = []
-        for append in self.appended:
-            partition, end_offset = append
-            code: int | None = 0
-            if acks == ACKS_ALL:
-                code = partition.acknowledged(end_offset)
-                if code is None:
-                    remaining.append(append)
-            if code or partition in failed:
-                pending = self.as_pending(prepared.services.now_ms(), self.appended)
-                return pending.on_turn_written(failed)
+        appended = self._appended
+        acks = self.terms.acks
+        has_failed = bool(failed) and any(partition in failed for partition, _ in appended)
+        remaining: list[Append] | None = []
+        if acks == ACKS_ALL and not has_failed:
+            remaining = unacknowledged(appended)
+        if has_failed or remaining is None:
+            return self.as_pending(appended).on_turn_written(failed)
         if remaining:
-            return WaitingTicket(self, prepared.services.now_ms(), remaining)
+            return WaitingTicket(self, remaining)
         if acks:
             self.reply()
         else:
@@ -104,65 +105,69 @@ class ProduceTicket:
         return None
 
     def reply(self) -> None:
-        """All went well."""
-        self._connection.reply(self.prepared.reply(self))
+        """Send the answer without errors."""
+        frame = self.terms.replies.frame(self._correlation_id, self._places, self._numbers)
+        self._connection.reply(frame)
 
-    def as_pending(self, received_ms: int, remaining: Container[Append]) -> PendingProduce:
-        """What the general path would wait with for `remaining`, which are of `appended`."""
-        prepared = self.prepared
-        services = prepared.services
+    def as_pending(self, remaining: Container[Append]) -> PendingProduce:
+        """Return what the general path would have: a PendingProduce that waits for `remaining`."""
+        terms = self.terms
         request = self._connection.request_of(*self._request)
         assert request is not None, "its header is that of the request that was prepared for"
-        request.received_ms = received_ms
+        request.received_ms = self._received_ms
         message = ProduceRequest.decode(request.frame, request.body_pos, request.api_version)[0]
         request.message = message
-        deadline_ms = received_ms + prepared.timeout_ms
-        pending = PendingProduce(services, request, message.acks, deadline_ms, None)
-        pending.reply = prepared.response(self.places, self.numbers)
+        pending = PendingProduce(terms.services, request, terms.acks, self.deadline_ms, None)
+        pending.reply = terms.replies.message(self._places, self._numbers)
         parts = [part for topic in pending.reply.responses for part in topic.partition_responses]
-        for append, part in zip(self.appended, parts, strict=True):
+        for append, part in zip(self._appended, parts, strict=True):
             if append in remaining:
                 pending.add(*append, part)
-        answer = prepared.answer
-        pending.deferred.on_resolved(lambda outcome: answer(request, outcome))
+        pending.deferred.on_resolved(lambda outcome: terms.answer(request, outcome))
         return pending
+
+    def hand_over(self, remaining: Container[Append]) -> None:
+        """Leave the wait and the answer to the general path's operation."""
+        pending = self.as_pending(remaining)
+        if not pending.try_complete():
+            self.terms.services.replica_manager.watchers.await_acknowledgement(pending)
 
 
 class WaitingTicket(DelayedAcknowledgement):
     """A written Produce with acks=all that waits for replicas."""
 
-    __slots__ = ("_received_ms", "_remaining", "_ticket")
+    __slots__ = ("_remaining", "_ticket")
 
-    def __init__(self, ticket: ProduceTicket, received_ms: int, remaining: list[Append]) -> None:
-        super().__init__(received_ms + ticket.prepared.timeout_ms)
+    def __init__(self, ticket: ProduceTicket, remaining: list[Append]) -> None:
+        super().__init__(ticket.deadline_ms)
         self._ticket = ticket
-        self._received_ms = received_ms
         self._remaining = remaining
 
     def keys(self) -> Iterable[WatchKey]:
         return {partition.produce_key: None for partition, _ in self._remaining}
 
     def try_complete(self) -> bool:
-        still = []
-        for append in self._remaining:
-            partition, end_offset = append
-            code = partition.acknowledged(end_offset)
-            if code:
-                pending = self._as_pending()
-                if not pending.try_complete():
-                    manager = self._ticket.prepared.services.replica_manager
-                    manager.watchers.await_acknowledgement(pending)
-                return True
-            if code is None:
-                still.append(append)
+        still = unacknowledged(self._remaining)
+        if still is None:
+            self._ticket.hand_over(self._remaining)
+            return True
         self._remaining = still
-        if still:
-            return False
-        self._ticket.reply()
-        return True
+        if not still:
+            self._ticket.reply()
+        return not still
 
     def expire(self) -> None:
-        self._as_pending().expire()
+        self._ticket.as_pending(self._remaining).expire()
 
-    def _as_pending(self) -> PendingProduce:
-        return self._ticket.as_pending(self._received_ms, self._remaining)
+
+def unacknowledged(appended: Iterable[Append]) -> list[Append] | None:
+    """Return what replicas do not have yet; None if one of the partitions answers with an error."""
+    still = []
+    for append in appended:
+        partition, end_offset = append
+        code = partition.acknowledged(end_offset)
+        if code is None:
+            still.append(append)
+        elif code:
+            return None
+    return still

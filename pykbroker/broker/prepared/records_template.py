@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from struct import Struct
 
+from pykbroker.broker.prepared import CORRELATION_ID_AT
 from pykbroker.environment.files import Buffer
 from pykbroker.protocol.api import Api
 from pykbroker.protocol.headers import encode_response
@@ -23,8 +24,6 @@ _put_i32 = _i32.pack_into
 _pack_i32 = _i32.pack
 _put_i64 = Struct(">q").pack_into
 
-CORRELATION_ID_AT = 4
-
 AnswerOf = Callable[[Sequence[int], Sequence[bytes]], Message]
 """Makes an answer of numbers and records."""
 
@@ -32,7 +31,7 @@ AnswerOf = Callable[[Sequence[int], Sequence[bytes]], Message]
 class RecordsTemplate:
     """A response with records in `count` places, and `each` 64-bit numbers per place."""
 
-    __slots__ = ("_is_flexible", "_pieces", "_places")
+    __slots__ = ("_is_flexible", "_pieces", "_positions")
 
     def __init__(self, api: Api, version: int, each: int, count: int, answer: AnswerOf) -> None:
         def encoded(number: int, records: int) -> bytes:
@@ -54,13 +53,13 @@ class RecordsTemplate:
             sample[start:end]
             for start, end in zip(starts, [*(at for at, _ in cuts), len(sample)], strict=True)
         ]
-        self._places: list[list[tuple[int, int]]] = [[] for _ in range(count)]
+        self._positions: list[list[tuple[int, int]]] = [[] for _ in range(count)]
         for number in range(each * count):
             other = encoded(number, -1)
             if other != sample:
-                place = _first_difference(sample, other)
+                position = _first_difference(sample, other)
                 piece = number // each
-                self._places[piece].append((place - starts[piece], number))
+                self._positions[piece].append((position - starts[piece], number))
 
     def frame(
         self, correlation_id: int, numbers: Sequence[int], found: Sequence[Buffer]
@@ -70,8 +69,8 @@ class RecordsTemplate:
         frame = bytearray(pieces[0])
         base = 0
         for at, records in enumerate(found):
-            for place, number in self._places[at]:
-                _put_i64(frame, base + place, numbers[number])
+            for position, number in self._positions[at]:
+                _put_i64(frame, base + position, numbers[number])
             size = len(records)
             frame += _varint(size + 1) if self._is_flexible else _pack_i32(size)
             frame += records

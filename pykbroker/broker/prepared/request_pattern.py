@@ -1,4 +1,4 @@
-"""The bytes of a request, with places where later requests may have other numbers.
+"""The bytes of a request, with numbers that may be other ones in later requests.
 
     API, version | correlation id | same | numbers | same | numbers | same
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-BEHIND_CORRELATION_ID = 8
+from pykbroker.broker.prepared import HEAD_BYTES
 
 
 class RequestPattern:
@@ -20,11 +20,11 @@ class RequestPattern:
     __slots__ = ("_pieces", "_size")
 
     def __init__(
-        self, frame: bytes | memoryview, places: Sequence[int] = (), number_bytes: int = 0
+        self, frame: bytes | memoryview, positions: Sequence[int] = (), number_bytes: int = 0
     ) -> None:
-        """places: ascending positions of the numbers, each of `number_bytes` bytes."""
-        starts = [BEHIND_CORRELATION_ID, *(place + number_bytes for place in places)]
-        ends = [*places, len(frame)]
+        """positions: ascending, of the numbers, each of `number_bytes` bytes."""
+        starts = [HEAD_BYTES, *(position + number_bytes for position in positions)]
+        ends = [*positions, len(frame)]
         self._size = len(frame)
         self._pieces = [
             (bytes(frame[start:end]), start) for start, end in zip(starts, ends, strict=True)

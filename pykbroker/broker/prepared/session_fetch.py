@@ -17,7 +17,7 @@ from functools import partial
 from struct import Struct
 from typing import TYPE_CHECKING
 
-from pykbroker.broker.prepared import MISSED, SERVED, Answer, PreparedRequest
+from pykbroker.broker.prepared import HEAD_BYTES, MISSED, SERVED, Answer, PreparedRequest
 from pykbroker.broker.prepared.fetch_entries import (
     FIRST_BY_ID,
     NamedPartition,
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from pykbroker.protocol.messages.fetch_request import FetchRequest
     from pykbroker.replication.fetch_request import FetchParams, FetchPartition
 
-PREFIX_AT = 8
 MOST_TEMPLATES = 16
 FIRST_WITHOUT_REPLICA_ID = 15
 LIMITS_BYTES = 4 + 4 + 4 + 1
@@ -130,7 +129,7 @@ class PreparedSessionFetch(PreparedRequest):
         self._topics = topics_layout(version)
         self._only = OnlyEntry(version, suffix)
         self._prefix = prefix
-        self._session_at = PREFIX_AT + len(prefix)
+        self._session_at = HEAD_BYTES + len(prefix)
         self._suffix = suffix
         self._session_id = NO_SESSION
         self._templates: dict[TemplateKey | None, RecordsTemplate] = {}
@@ -146,9 +145,10 @@ class PreparedSessionFetch(PreparedRequest):
         start: int,
         end: int,
         correlation_id: int,
+        now_ms: int,
     ) -> int:
         at = start + self._session_at
-        if at + SESSION_BYTES > end or not frame.startswith(self._prefix, start + PREFIX_AT):
+        if at + SESSION_BYTES > end or not frame.startswith(self._prefix, start + HEAD_BYTES):
             return MISSED
         named = self._named(frame, at + SESSION_BYTES, end)
         if named is None:
@@ -167,7 +167,6 @@ class PreparedSessionFetch(PreparedRequest):
         services.counters.total_fetch_requests += 1
         for topic, topic_id, entry in named:
             session.ask(topic, topic_id, entry)
-        now_ms = services.now_ms()
         if self._is_consumers and self._serve_little(connection, session, now_ms, correlation_id):
             return SERVED
         context = sessions.proceed(session, now_ms)
@@ -338,5 +337,5 @@ def prepare_session(
     if read is None:
         return None
     return PreparedSessionFetch(
-        services, request, answer, frame[PREFIX_AT:session_at], frame[read[1] :]
+        services, request, answer, frame[HEAD_BYTES:session_at], frame[read[1] :]
     )

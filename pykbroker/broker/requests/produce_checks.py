@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from pykbroker.protocol.messages.produce_request import ProduceRequest, TopicProduceData
 
 FIRST_WITH_ZSTD = 7
+FIRST_BY_ID = 13
 MIN_BATCH_LENGTH = 14  # of magic 0
 
 #: This many light batches of one request are checked on the event loop; a thread checks the others.

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from pykbroker.broker.handlers import InSlices
 from pykbroker.broker.requests.long_produce import append_in_pieces
 from pykbroker.broker.requests.pending_produce import PendingProduce
-from pykbroker.broker.requests.produce_checks import check_ahead, needs_check
+from pykbroker.broker.requests.produce_checks import FIRST_BY_ID, check_ahead, needs_check
 from pykbroker.deferred import Deferred, chain
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.messages.produce_response import ProduceResponse, TopicProduceResponse
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from pykbroker.log.validation.batch_validation import ValidationOutcome
     from pykbroker.network.request import CloseConnection, Request
     from pykbroker.protocol.messages.produce_request import ProduceRequest
-
-FIRST_BY_ID = 13
 
 
 class ProduceSteps:
@@ -67,21 +65,19 @@ class ProduceSteps:
 
     def _append_verified(self, verified: Verified | None) -> Outcome:
         self._verified = verified
-        return self.check_and_append()
+        return self.check_and_append() if self._needs_check() else self._append()
+
+    def _needs_check(self) -> bool:
+        return needs_check(self._request, self._services.breathe if self._is_long else None)
 
     def check_and_append(self) -> Outcome:
         """Append every batch, once the large ones are checked."""
         services = self._services
         request = self._request
+        by_id = request.api_version >= FIRST_BY_ID
         breathe = services.breathe if self._is_long else None
-        if needs_check(request, breathe):
-            by_id = request.api_version >= FIRST_BY_ID
-            heavy = check_ahead(
-                services, request.message, self._checked, by_id=by_id, breathe=breathe
-            )
-            if heavy:
-                return self._check_in_thread(heavy)
-        return self._append()
+        heavy = check_ahead(services, request.message, self._checked, by_id=by_id, breathe=breathe)
+        return self._check_in_thread(heavy) if heavy else self._append()
 
     def _check_in_thread(self, heavy: dict[int, Check]) -> Deferred:
         deferred = Deferred()

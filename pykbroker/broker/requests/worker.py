@@ -183,7 +183,7 @@ class Worker:
             return CLOSED
         frame = connection.take_frame()
         try:
-            route = self._preparing.serve(connection, frame)
+            route = self._preparing.serve(connection, frame, now_ms)
             if route is not None:
                 name: str = route.api.name
                 return name

@@ -18,7 +18,7 @@ from __future__ import annotations
 from struct import Struct
 from typing import TYPE_CHECKING
 
-from pykbroker.broker.requests.produce_checks import code_of_records
+from pykbroker.broker.requests.produce_checks import FIRST_BY_ID, code_of_records
 from pykbroker.broker.transactions.transaction_support import TransactionSupport
 from pykbroker.broker.transactions.transaction_verification import Verified, verify
 from pykbroker.deferred import Deferred
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from pykbroker.broker.services import BrokerServices
     from pykbroker.network.request import Request
     from pykbroker.protocol.messages.produce_request import ProduceRequest
-
-FIRST_BY_ID = 13
 
 _producer_of = Struct(">43xqhi").unpack_from  # producer id, epoch, base sequence of a batch
 

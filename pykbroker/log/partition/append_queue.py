@@ -92,8 +92,9 @@ class AppendQueue:
         else:
             self._parts.append(part)
         self._batches.append(place)
-        self._size_bytes += place[3]
-        self.next_offset = place[1] + 1
+        _, last_offset, _, size = place
+        self._size_bytes += size
+        self.next_offset = last_offset + 1
 
     def must_roll(self, size: int, last_offset: int, max_timestamp: int, now_ms: int) -> bool:
         """Return whether a batch of `size` bytes must begin a segment; queued
@@ -120,7 +121,8 @@ class AppendQueue:
     def _first_timestamp(self, segment: Segment) -> int:
         """Return the largest timestamp of the first batch of a segment."""
         if not segment.size:  # all of its batches are still queued
-            return self._batches[0][2]
+            _, _, max_timestamp, _ = self._batches[0]
+            return max_timestamp
         self._local.guarded("opening a segment", segment.make_writable)
         first = segment.first_timestamp
         assert first is not None

@@ -53,9 +53,9 @@ if TYPE_CHECKING:
 
 _attributes_and_delta = Struct(">hi").unpack_from
 
-PlainBatch: TypeAlias = tuple[int, int, ProducerUpdate | None]
+PlainCheck: TypeAlias = tuple[int, int, ProducerUpdate | None]
 """What `check_plain` has found and `queue_plain` needs: last offset delta, max timestamp, the
-producer's update.
+producer's update. A plain tuple: a named one would cost every batch 0.2 us more.
 """
 
 
@@ -82,9 +82,9 @@ class LogAppender:
         leader_epoch: int,
         now_ms: int,
         origin: AppendOrigin,
-        transaction_version: int,
         checked: ValidationOutcome | None,
         guard: VerificationGuard | None,
+        transaction_version: int,
     ) -> AppendOutcome:
         """See PartitionLog."""
         if checked is None:
@@ -92,7 +92,7 @@ class LogAppender:
             if guard is None and origin == CLIENT:
                 plain = self.check_plain(view, leader_epoch, now_ms)
                 if plain is not None:
-                    base_offset, next_offset = self.queue_plain(view, plain, leader_epoch)
+                    base_offset, next_offset = self.queue_plain(view, plain, leader_epoch, now_ms)
                     return AppendOutcome(base_offset, next_offset - 1, queued=True)
             checked = transactional_outcome(view, self._rules, now_ms, origin)
             if checked is None:
@@ -139,7 +139,7 @@ class LogAppender:
         self._queue.add(batch, (base_offset, last_offset, header.max_timestamp, size), update)
         return AppendOutcome(base_offset, last_offset, checked.log_append_time, queued=True)
 
-    def check_plain(self, records: memoryview, leader_epoch: int, now_ms: int) -> PlainBatch | None:
+    def check_plain(self, records: memoryview, leader_epoch: int, now_ms: int) -> PlainCheck | None:
         """Check whether `queue_plain` can take a batch of a client; None if it needs full
         validation.
 
@@ -161,10 +161,11 @@ class LogAppender:
         return None if update is None else (delta, max_timestamp, update)
 
     def queue_plain(
-        self, records: memoryview, plain: PlainBatch, leader_epoch: int
+        self, records: memoryview, plain: PlainCheck, leader_epoch: int, now_ms: int
     ) -> tuple[int, int]:
         """Queue what `check_plain` has just checked; return (base offset, next offset)."""
         delta, max_timestamp, update = plain
+        self._local.now_ms = now_ms
         batch = bytearray(records) if records.readonly else records
         base_offset = self._queue.next_offset
         assign_offset(batch, base_offset, leader_epoch)
@@ -188,6 +189,7 @@ class LogAppender:
         last_offset = base_offset + delta
         if not self._only_queues(leader_epoch, size, last_offset, now_ms, now_ms):
             return None
+        self._local.now_ms = now_ms
         assign_offset(batch, base_offset, leader_epoch)
         queue.add(batch, (base_offset, last_offset, now_ms, size), None)
         return base_offset, last_offset + 1
@@ -198,11 +200,9 @@ class LogAppender:
         """Return whether the append of a batch only queues it: no epoch begins, no segment has to
         be opened, none has to roll.
         """
-        local = self._local
-        local.now_ms = now_ms
         return (
             leader_epoch == self._epochs.latest_epoch
-            and local.active.is_writable
+            and self._local.active.is_writable
             and not self._queue.must_roll(size, last_offset, max_timestamp, now_ms)
         )
 

@@ -39,7 +39,7 @@ from pykbroker.log.partition.append_outcome import AppendOrigin, AppendOutcome
 from pykbroker.log.partition.append_queue import AppendQueue
 from pykbroker.log.partition.flush import FlushJob
 from pykbroker.log.partition.local_log import LocalLog
-from pykbroker.log.partition.log_appender import LogAppender, PlainBatch
+from pykbroker.log.partition.log_appender import LogAppender
 from pykbroker.log.partition.log_flusher import LogFlusher
 from pykbroker.log.partition.log_reader import LogReader
 from pykbroker.log.partition.read_outcome import ReadOutcome
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from pykbroker.config import TopicConfig
     from pykbroker.types import TopicPartition
 
-__all__ = ["AppendOrigin", "AppendOutcome", "PartitionLog", "PlainBatch"]
+__all__ = ["AppendOrigin", "AppendOutcome", "PartitionLog"]
 
 _log = logging.getLogger(__name__)
 
@@ -121,7 +121,7 @@ class PartitionLog:
         self.flusher = LogFlusher(local, recovery_point, is_directory_durable=is_directory_durable)
         self.queue = AppendQueue(local, self.flusher)
         self.appender = LogAppender(local, self.queue)
-        """For what comes before an append: checks of a batch in a thread, of a plain one."""
+        """For checks before an append, and for batches that are only queued."""
         self.reader = LogReader(local)
 
     def __repr__(self) -> str:
@@ -206,9 +206,9 @@ class PartitionLog:
         leader_epoch: int,
         now_ms: int,
         origin: AppendOrigin = AppendOrigin.CLIENT,
-        transaction_version: int = 0,
         checked: ValidationOutcome | None = None,
         guard: VerificationGuard | None = None,
+        transaction_version: int = 0,
     ) -> AppendOutcome:
         """Validate, assign offsets, check the producer, queue. Client errors
         are returned as outcomes.
@@ -218,7 +218,7 @@ class PartitionLog:
         segment must roll first, the queued batches are written, which may raise LogDirFailure.
         """
         return self.appender.append_as_leader(
-            records, leader_epoch, now_ms, origin, transaction_version, checked, guard
+            records, leader_epoch, now_ms, origin, checked, guard, transaction_version
         )
 
     def append_as_follower(

@@ -228,9 +228,10 @@ class Segment:
         hints = self.hints
         if len(hints) >= MAX_HINTS:
             del hints[next(iter(hints))]
-        hints[batches[0][0]] = position
+        base_offset, _, max_timestamp, _ = batches[0]
+        hints[base_offset] = position
         if self.first_timestamp is None:
-            self.first_timestamp = batches[0][2]
+            self.first_timestamp = max_timestamp
         self.index_batches(batches, position)
 
     def index_batches(self, batches: Sequence[Placed], position: int) -> None:

@@ -16,6 +16,7 @@ from pykbroker.protocol.parts_writer import Parts, join_parts
 from pykbroker.protocol.primitives import Message
 
 LISTENER = "PLAINTEXT"
+NOW_MS = 1_700_000_000_000
 
 
 class Caller:
@@ -92,6 +93,7 @@ class Caller:
         before = len(self.replies)
         correlation_id = int.from_bytes(frame[4:8], "big", signed=True)
         padded = b"before" + frame + b"behind"
-        served = self.prepared.serve(connection, padded, 6, 6 + len(frame), correlation_id)
+        end = 6 + len(frame)
+        served = self.prepared.serve(connection, padded, 6, end, correlation_id, NOW_MS)
         assert len(self.replies) == before + bool(served)
         return self.replies[-1] if served else None

@@ -9,11 +9,19 @@ from typing import Any
 
 import pytest
 
-from pykbroker.broker.prepared import FIRST_PATIENCE, GATHERED, MISSED, SERVED, PreparedRequest
-from pykbroker.broker.prepared.preparing import MOST_GATHERED, TRIES, Preparing
+from pykbroker.broker.prepared import (
+    FIRST_PATIENCE,
+    GATHERED,
+    MISSED,
+    SERVED,
+    TRIES,
+    PreparedRequest,
+)
+from pykbroker.broker.prepared.preparing import MOST_GATHERED, Preparing
 
 HEARTBEAT = 12
 VERSION = 4
+NOW_MS = 17
 
 
 class Prepared(PreparedRequest):
@@ -25,8 +33,15 @@ class Prepared(PreparedRequest):
         self.asked: list[int] = []
 
     def serve(
-        self, connection: Any, frame: bytes | bytearray, start: int, end: int, correlation_id: int
+        self,
+        connection: Any,
+        frame: bytes | bytearray,
+        start: int,
+        end: int,
+        correlation_id: int,
+        now_ms: int,
     ) -> int:
+        assert now_ms == NOW_MS
         self.asked.append(correlation_id)
         at = min(len(self.asked), len(self.outcomes)) - 1
         return self.outcomes[at]
@@ -77,7 +92,8 @@ class Scene:
         self.preparing.remember(None, request, self.route, lambda *_: None)
 
     def serve(self, sent: bytes) -> bool:
-        return self.preparing.serve(self.connection, (sent, 0, len(sent))) is self.route
+        served = self.preparing.serve(self.connection, (sent, 0, len(sent)), NOW_MS)
+        return served is self.route
 
 
 def test_only_what_is_prepared_is_served() -> None:
@@ -143,18 +159,18 @@ def test_what_never_matches_is_tried_and_prepared_ever_more_rarely() -> None:
     assert counts == [(TRIES, FIRST_PATIENCE << turn) for turn in range(4)]
 
 
-def test_a_match_makes_it_patient_again() -> None:
+def test_a_match_makes_it_as_patient_as_at_first() -> None:
     scene = Scene()
     scene.remember(Prepared(MISSED))
-    prepared = Prepared(MISSED, SERVED)
+    prepared = Prepared(SERVED)
     for _ in range(FIRST_PATIENCE):
         scene.remember(prepared)
-    assert prepared.patience == 2 * FIRST_PATIENCE
-    assert not scene.serve(frame(1))
-    scene.remember(None)
-    assert prepared.misses == 1
-    assert scene.serve(frame(2))
-    assert (prepared.misses, prepared.patience) == (0, FIRST_PATIENCE)
+    assert scene.connection.prepared == {HEARTBEAT << 16 | VERSION: prepared}
+    assert scene.serve(frame(1))
+    before = scene.prepared_for
+    for _ in range(FIRST_PATIENCE):
+        scene.remember(None)
+    assert scene.prepared_for == before + 1
 
 
 def test_nothing_is_kept_if_the_api_has_no_use_for_it() -> None:

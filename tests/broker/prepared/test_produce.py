@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pykbroker.broker.requests.long_produce import PIECE
 from pykbroker.kraft.image import TOPIC_RESOURCE
 from pykbroker.protocol.api import APIS
 from pykbroker.protocol.headers import encode_request
@@ -303,3 +304,34 @@ def test_who_never_repeats_himself_is_not_tried_for_ever() -> None:
     before = node.general
     node.ask(produce(9, 0))
     assert node.general == before
+
+
+def test_so_many_partitions_that_the_general_path_makes_pieces_of_them_are_left_to_it() -> None:
+    node = Node()
+    names = ("u", "v", "w")
+    for number, name in enumerate(names):
+        node.broker.node.create_topic(name, 100, 10 + number)
+
+    def request(partitions: int) -> bytes:
+        parts = [PartitionProduceData(index=at, records=batch(b"v")) for at in range(partitions)]
+        topics = [
+            TopicProduceData(name=name, topic_id=topic_id_of(10 + number), partition_data=parts)
+            for number, name in enumerate(names)
+        ]
+        return produce(13, topic_data=topics)
+
+    for partitions in (2, 60):
+        ((_, reply),) = read(node.ask(request(partitions)), 13)
+        assert [code for _, code, _ in offsets(reply)] == [0] * 3 * partitions
+    assert node.general == 1
+    node.ask(request(100))
+    assert node.general == 2
+
+
+def test_a_request_that_the_general_path_makes_pieces_of_is_not_prepared_for() -> None:
+    node = Node()
+    node.broker.node.create_topic("u", PIECE + 1, 8)
+    parts = [PartitionProduceData(index=at, records=batch(b"v")) for at in range(PIECE + 1)]
+    topic = TopicProduceData(name="u", topic_id=topic_id_of(8), partition_data=parts)
+    node.ask(produce(13, topic_data=[topic]))
+    assert not node.connections[1].prepared

@@ -68,3 +68,18 @@ def test_records(version: int, sizes: tuple[int, ...]) -> None:
         out: Parts = []
         encode_response(APIS[1], version, correlation_id, fetched(numbers, records), out)
         assert template.frame(correlation_id, numbers, records) == join_parts(out)
+
+
+def test_a_sample_is_encoded_once_however_many_numbers_it_has() -> None:
+    asked: list[int] = []
+
+    def answer(numbers: Sequence[int]) -> ProduceResponse:
+        asked.append(len(numbers))
+        return produced(numbers)
+
+    template = ReplyTemplate(APIS[0], 13, 400, answer)
+    numbers = [at * at for at in range(400)]
+    out: Parts = []
+    encode_response(APIS[0], 13, 7, produced(numbers), out)
+    assert template.frame(7, numbers) == join_parts(out)
+    assert asked == [400]

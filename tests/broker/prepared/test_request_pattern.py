@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pykbroker.broker.prepared.request_pattern import BEHIND_CORRELATION_ID, RequestPattern
+from pykbroker.broker.prepared import HEAD_BYTES
+from pykbroker.broker.prepared.request_pattern import RequestPattern
 
 FRAME = b"key corrbody 12345678 more 12345678"
 PLACES = (FRAME.index(b"12345678"), FRAME.rindex(b"12345678"))
@@ -18,7 +19,7 @@ def found(pattern: RequestPattern, frame: bytes) -> bool:
 @pytest.mark.parametrize("places", [(), PLACES], ids=["no numbers", "numbers"])
 def test_every_byte_counts_but_the_correlation_id_and_the_numbers(places: tuple[int, ...]) -> None:
     pattern = RequestPattern(FRAME, places, 8)
-    free = {*range(BEHIND_CORRELATION_ID)}
+    free = {*range(HEAD_BYTES)}
     free.update(at + byte for at in places for byte in range(8))
     for at in range(len(FRAME)):
         other = FRAME[:at] + b"?" + FRAME[at + 1 :]
