@@ -108,7 +108,9 @@ class DirectoryLoader:
         names = self._names(directory)
         entries = self._parsed(names, directory)
         if any(parsed.kind in (DELETE, STRAY) for _, parsed in entries):
-            self._sync_names(directory)
+            # The process may have ended before these names were synced. From now on another log
+            # takes the place of each, perhaps in another directory.
+            directory.sync()
         # A copy whose log is already gone, because of a crash during the swap, becomes the log.
         present = {str(e.topic_partition) for _, e in entries if e.kind in ("", FUTURE)}
         directory.checkpoints.read(present)
@@ -142,15 +144,6 @@ class DirectoryLoader:
             return [name for name in names if self._files.is_dir(f"{directory.path}/{name}")]
         except OSError as error:
             raise LogDirFailure(directory.path, "listing", error) from error
-
-    def _sync_names(self, directory: LogDirectory) -> None:
-        """Make it durable that logs were set aside: the process may have ended before that was
-        synced. From now on another log takes the place of each, perhaps in another directory.
-        """
-        try:
-            self._files.sync_dir(directory.path)
-        except OSError as error:
-            raise LogDirFailure(directory.path, "syncing", error) from error
 
     def _parsed(
         self, names: Iterable[str], directory: LogDirectory

@@ -175,7 +175,7 @@ class HousekeepingDriver:
     # -- tasks ----------------------------------------------------------------------------------
 
     async def do_chores(self) -> None:
-        """Fsync closed segments; unlink files whose deletion delay has passed.
+        """Fsync closed segments and what was deleted; unlink files whose deletion delay has passed.
 
         After a truncation the recovery points come first: the next start would not check what was
         written below the former ones.
@@ -183,6 +183,7 @@ class HousekeepingDriver:
         if self._manager.chores.take_truncated():
             await self.checkpoint_recovery_points()
         await self._flush_rolled()
+        await self._sync_removed()
         deletions = self._manager.chores.due_deletions(self._now_ms())
         if deletions:
             await self._threads.run(partial(delete_files, self._manager.files, deletions))
@@ -192,6 +193,16 @@ class HousekeepingDriver:
             assert isinstance(flusher, LogFlusher)
             if not flusher.is_offline:
                 await self._flush(flusher.prepare_closed, flusher.complete)
+
+    async def _sync_removed(self) -> None:
+        """Sync the directories of logs that were deleted: a power failure brings none back."""
+        removal = self._manager.removal
+        for directory, last in removal.unsynced():
+            try:
+                await self._threads.run(directory.sync)
+                removal.synced(directory.path, last)
+            except LogDirFailure as failure:
+                self._on_failure(failure)
 
     async def _flush(
         self, prepare: Callable[[], FlushJob | None], complete: Callable[[FlushJob, int], None]

@@ -164,6 +164,13 @@ class LogDirectory:
             return False
         return True
 
+    def sync(self) -> None:
+        """Make the names of the logs in it durable."""
+        try:
+            self.files.sync_dir(self.path)
+        except OSError as error:
+            raise LogDirFailure(self.path, "syncing", error) from error
+
     def usage(self) -> tuple[int, int]:
         """Return the total and usable bytes of the volume."""
         try:

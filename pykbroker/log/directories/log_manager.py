@@ -84,11 +84,11 @@ class LogManager:
         self._future: Logs = {}
         self._unidentified: dict[TopicPartition, str] = {}
         """Logs that were not opened: whose they are, or their order, cannot be told."""
-        self._removal = LogRemoval(
+        self.removal = LogRemoval(
             files, self.directories, self.chores, lambda: self.config.log_segment_delete_delay_ms
         )
         self.moves = LogMoves(
-            files, self.directories, self._removal, self._current, self._future, self._create_in
+            files, self.directories, self.removal, self._current, self._future, self._create_in
         )
 
     def on_config(self, config: BrokerConfig) -> None:
@@ -218,6 +218,7 @@ class LogManager:
             target = self.directories.for_new_log(self._current.values())
         else:
             target = self.directories.at(directory)
+        self.removal.sync_before_creating(topic_partition, target.path)
         log = self._create_in(
             target, str(topic_partition), topic_partition, topic_id, config, now_ms
         )
@@ -233,7 +234,7 @@ class LogManager:
             return
         if not is_new:
             raise PartitionUnidentified(f"{path} was not opened at the start")
-        self._removal.make_unopened_stray(topic_partition, path)
+        self.removal.make_unopened_stray(topic_partition, path)
         del self._unidentified[topic_partition]
 
     def _create_in(
@@ -272,14 +273,14 @@ class LogManager:
     def _delete(self, logs: Logs, topic_partition: TopicPartition) -> None:
         log = logs.pop(topic_partition, None)
         if log is not None:
-            self._removal.delete(log)
+            self.removal.delete(log)
 
     def make_stray(self, log: PartitionLog) -> None:
         """Set a log, or the copy of one, aside for an operator to inspect."""
         for logs in (self._current, self._future):
             if logs.get(log.topic_partition) is log:
                 del logs[log.topic_partition]
-                self._removal.make_stray(log)
+                self.removal.make_stray(log)
 
     # -- what follows the logs ------------------------------------------------------------------
 

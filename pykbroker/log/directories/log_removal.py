@@ -3,9 +3,13 @@
     /a/orders-0 -> /a/orders-0.<id>-delete    deleted after file.delete.delay.ms
     /a/orders-0 -> /a/orders-0.<id>-stray     left for an operator to inspect
 
-In:    logs that are no longer looked up. Out: their new names; LogDirFailure.
-Invariant: no checkpoint entry of a log applies to the next log of its name.
-Source: Kafka's LogManager.asyncDelete.
+State: the logs that were deleted since their log directory was synced, numbered: a power failure
+       may bring them back.
+In:    logs that are no longer looked up. Out: their new names; LogDirFailure; `unsynced`, for the
+       housekeeping driver.
+Invariants: no checkpoint entry of a log applies to the next log of its name; a deleted log does not
+       come back beside another one of its partition, because the next start refuses two.
+Source: Kafka's LogManager.asyncDelete, which syncs the log directory after each renaming.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ from collections.abc import Callable
 from pykbroker.environment.files import Files, LogDirFailure
 from pykbroker.log.directories.chores import Chores
 from pykbroker.log.directories.log_directories import LogDirectories
+from pykbroker.log.directories.log_directory import LogDirectory
 from pykbroker.log.directories.partition_directories import DELETE, STRAY, aside_name
 from pykbroker.log.partition.partition_log import PartitionLog
 from pykbroker.types import TopicPartition
@@ -37,11 +42,18 @@ class LogRemoval:
         self._directories = directories
         self._chores = chores
         self._delay_ms = delay_ms
+        self._deletions = 0
+        self._unsynced: dict[str, dict[TopicPartition, int]] = {}
 
     def delete(self, log: PartitionLog) -> None:
-        """Set the directory aside immediately; its files are deleted after the delay."""
+        """Set the directory aside immediately; its files are deleted after the delay.
+
+        A topic may have thousands of partitions, so nothing is synced here: `unsynced` is, soon.
+        """
         self._forget(log)
         self._set_aside(log, DELETE)
+        self._deletions += 1
+        self._unsynced.setdefault(log.log_directory, {})[log.topic_partition] = self._deletions
         self._delete_later(log)
 
     def delete_copy(self, log: PartitionLog) -> None:
@@ -69,10 +81,36 @@ class LogRemoval:
         aside = f"{parent}/{aside_name(topic_partition, self._files.unique_id(), STRAY)}"
         try:
             self._files.rename(path, aside)
+            self._files.sync_dir(parent)
         except OSError as error:
             raise LogDirFailure(parent, f"renaming {path}", error) from error
         self._directories.at(parent).checkpoints.forget(topic_partition)
         _log.warning("%s belongs to another topic and was moved to %s", path, aside)
+
+    def unsynced(self) -> list[tuple[LogDirectory, int]]:
+        """Return the log directories to be synced, with the number of the last deletion in each.
+
+        A directory that is offline cannot be synced any more.
+        """
+        return [
+            (directory, max(self._unsynced[directory.path].values()))
+            for directory in self._directories
+            if directory.is_online and directory.path in self._unsynced
+        ]
+
+    def synced(self, path: str, last: int) -> None:
+        """A log directory was synced after the deletions up to the one with the number `last`."""
+        deleted = self._unsynced.pop(path, {})
+        later = {partition: number for partition, number in deleted.items() if number > last}
+        if later:
+            self._unsynced[path] = later
+
+    def sync_before_creating(self, topic_partition: TopicPartition, target: str) -> None:
+        """Sync the other log directories in which a log of the partition was just deleted."""
+        for directory, last in self.unsynced():
+            if directory.path != target and topic_partition in self._unsynced[directory.path]:
+                directory.sync()
+                self.synced(directory.path, last)
 
     def _forget(self, log: PartitionLog) -> None:
         """Drop its checkpoint entries: they must not apply to the next log of its name."""

@@ -490,7 +490,7 @@ class PartitionLog:
     def move_to(self, directory: str, *, sync: bool = True) -> None:
         """Rename the partition's directory (-delete, -stray, -future).
 
-        Without sync a crash may restore the old name, which is harmless for a deleted partition.
+        Without sync a power failure may restore the old name; see log_removal.
         """
         self.write_pending()
         self.local.move_to(directory, sync=sync)

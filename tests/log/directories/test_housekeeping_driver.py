@@ -146,6 +146,39 @@ def test_closed_segments_are_synced_and_deleted_files_unlinked(house: House) -> 
     house.run(story)
 
 
+def test_a_deleted_log_does_not_come_back_after_a_power_failure(house: House) -> None:
+    house.manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default())
+    for path in ("/", "/a"):
+        house.files.sync_dir(path)
+
+    async def story(driver: HousekeepingDriver) -> None:
+        house.manager.delete(ORDERS[0])
+        house.now_ms += SECOND
+        await driver.run_due()
+
+    house.run(story)
+    assert house.manager.removal.unsynced() == []
+    house.files.crash(NothingUnsynced())
+    (name,) = (name for name in house.files.listdir("/a") if name.startswith("orders"))
+    assert name.endswith("-delete")
+
+
+def test_a_directory_that_cannot_be_synced_does_not_keep_the_others_from_it() -> None:
+    house = House("/a", "/b")
+    for tp, path in zip(ORDERS[:2], ("/a", "/b"), strict=True):
+        house.manager.create(tp, TOPIC_ID, TopicConfig.default(), path)
+        house.manager.delete(tp)
+
+    async def story(driver: HousekeepingDriver) -> None:
+        house.files.fail = lambda name, path: OSError(errno.EIO, "bad") if path == "/a" else None
+        house.now_ms += SECOND
+        await driver.run_due()
+
+    house.run(story)
+    assert [failure.directory for failure in house.failures] == ["/a"]
+    assert house.manager.removal.unsynced() == []
+
+
 def test_checkpoints(house: House) -> None:
     log = house.manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default())
     for _ in range(3):
