@@ -3,7 +3,7 @@
     piece | size records | piece | size records | piece        each piece with its numbers
 
 State   the pieces as the general encoder writes them, and the positions of the numbers in each.
-In      an encoding of sample responses, which differ in one number or in the records of one place.
+In      one encoded sample, in which numbers and records are marks (`marks.py`).
 Out     frames: byte for byte what the encoder would write.
 """
 
@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from struct import Struct
 
 from pykbroker.broker.prepared import CORRELATION_ID_AT
+from pykbroker.broker.prepared.marks import MARK_BYTES, encoded_mark, marks, positions_of
 from pykbroker.environment.files import Buffer
 from pykbroker.protocol.api import Api
 from pykbroker.protocol.headers import encode_response
@@ -34,32 +35,25 @@ class RecordsTemplate:
     __slots__ = ("_is_flexible", "_pieces", "_positions")
 
     def __init__(self, api: Api, version: int, each: int, count: int, answer: AnswerOf) -> None:
-        def encoded(number: int, records: int) -> bytes:
-            """Encode with -1 for that number, and one byte for these records (-1: none)."""
-            out: Parts = []
-            numbers = [-1 if at == number else 0 for at in range(each * count)]
-            contents = [b"x" if at == records else b"" for at in range(count)]
-            encode_response(api, version, 0, answer(numbers, contents), out)
-            return join_parts(out)
-
-        sample = encoded(-1, -1)
+        """The numbers of a place are encoded in this order, before its records; this version may
+        leave out some of them.
+        """
         self._is_flexible = version >= api.flexible_from
-        cuts = []
-        for records in range(count):
-            differs = _first_difference(sample, encoded(-1, records))
-            cuts.append((differs, differs + 1) if self._is_flexible else (differs - 3, differs + 1))
-        starts = [0, *(after for _, after in cuts)]
-        self._pieces = [
-            sample[start:end]
-            for start, end in zip(starts, [*(at for at, _ in cuts), len(sample)], strict=True)
-        ]
+        numbers = marks(each * count)
+        records = marks(count, after=numbers)
+        out: Parts = []
+        message = answer(numbers, [encoded_mark(mark) for mark in records])
+        encode_response(api, version, 0, message, out)
+        sample = join_parts(out)
+        size_bytes = 1 if self._is_flexible else _i32.size
+        cuts = [position for position, _ in positions_of(records, sample)]
+        starts = [0, *(cut + MARK_BYTES for cut in cuts)]
+        ends = [*(cut - size_bytes for cut in cuts), len(sample)]
+        self._pieces = [sample[start:end] for start, end in zip(starts, ends, strict=True)]
         self._positions: list[list[tuple[int, int]]] = [[] for _ in range(count)]
-        for number in range(each * count):
-            other = encoded(number, -1)
-            if other != sample:
-                position = _first_difference(sample, other)
-                piece = number // each
-                self._positions[piece].append((position - starts[piece], number))
+        for position, number in positions_of(numbers, sample):
+            piece = number // each
+            self._positions[piece].append((position - starts[piece], number))
 
     def frame(
         self, correlation_id: int, numbers: Sequence[int], found: Sequence[Buffer]
@@ -79,12 +73,6 @@ class RecordsTemplate:
         _put_i32(frame, 0, len(frame) - 4)
         _put_i32(frame, CORRELATION_ID_AT, correlation_id)
         return frame
-
-
-def _first_difference(one: bytes, other: bytes) -> int:
-    """Return where two frames first differ, apart from their lengths."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next(at for at, (left, right) in pairs if left != right and at >= CORRELATION_ID_AT)
 
 
 def _varint(number: int) -> bytes:
