@@ -83,3 +83,19 @@ def test_a_sample_is_encoded_once_however_many_numbers_it_has() -> None:
     encode_response(APIS[0], 13, 7, produced(numbers), out)
     assert template.frame(7, numbers) == join_parts(out)
     assert asked == [400]
+
+
+def test_a_sample_with_records_is_encoded_once_however_many_there_are() -> None:
+    asked: list[int] = []
+
+    def answer(numbers: Sequence[int], records: Sequence[bytes]) -> FetchResponse:
+        asked.append(len(records))
+        return fetched(numbers, records)
+
+    template = RecordsTemplate(APIS[1], 12, 3, 200, answer)
+    numbers = [at * at for at in range(600)]
+    records = [b"r" * (at % 3) for at in range(200)]
+    out: Parts = []
+    encode_response(APIS[1], 12, 7, fetched(numbers, records), out)
+    assert template.frame(7, numbers, records) == join_parts(out)
+    assert asked == [200]
