@@ -166,7 +166,8 @@ class Connection(SendingConnection):
             self._waiting = True
             self._channel.wait(self)
         else:
-            self._consume(frame[2])
+            _, _, end = frame
+            self._consume(end)
             self._put(frame)
 
     def next_frame(self) -> Frame | None:
@@ -242,7 +243,8 @@ class Connection(SendingConnection):
         The caller ensures that the answers are in the order of the frames.
         """
         self.gathered += 1
-        self._consume(frame[2])
+        _, _, end = frame
+        self._consume(end)
 
     def _begin_frame(self, size: int, available: int) -> None:
         """Allocate a separate buffer for the frame at the head of the received bytes."""

@@ -1,8 +1,8 @@
 """One request, as passed from the network to the worker.
 
 Invariants: `frame` is a memoryview over the received buffer, never a copy; the record bytes of a
-produce request are slices of it all the way to the file. `message` is the decoded body, set by the
-worker before a handler sees the request.
+produce request are slices of it (the log copies those of small requests, to patch them). `message`
+is the decoded body, set by the worker before a handler sees the request.
 """
 
 from __future__ import annotations

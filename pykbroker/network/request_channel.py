@@ -1,7 +1,7 @@
 """The bounded queue between the connections and the worker.
 
-State: requests in order of arrival; connections that have a frame but found the channel full;
-connections that have something to flush when the turn ends.
+State: requests, or connections that have one, in order of arrival; connections that found the
+channel full; connections that have something to flush when the turn ends.
 In: `put` by a connection that cut a frame; `flush_later` by a connection that received a reply.
 `after_sends` by work that delays no reply.
 Out: one call of the worker's turn per turn of the event loop, however many requests came.

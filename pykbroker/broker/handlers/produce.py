@@ -43,7 +43,7 @@ from typing import TYPE_CHECKING
 
 from pykbroker.broker.handlers import Handler, Outcome
 from pykbroker.broker.prepared.produce import prepare
-from pykbroker.broker.requests.long_produce import PIECE, is_long
+from pykbroker.broker.requests.long_produce import is_long
 from pykbroker.broker.requests.pending_produce import error_reply, refused_as_a_whole
 from pykbroker.broker.requests.produce_checks import (
     FIRST_BY_ID,
@@ -72,8 +72,8 @@ def handle(services: BrokerServices, request: Request) -> Outcome:
     is_request_long = False
     if len(topics) != 1 or len(topics[0].partition_data) != 1:
         is_request_long = is_long(message)
-        breathe = services.breathe if is_request_long or len(topics) > PIECE else None
-        refusal = refused_as_a_whole(request, breathe)  # a lone partition: when it is refused
+        breathe = services.breathe if is_request_long else None
+        refusal = refused_as_a_whole(request, breathe)  # for a lone partition see `finished`
         if refusal is not None:
             return refusal
         merge_repeats(message, by_id=by_id, breathe=breathe)

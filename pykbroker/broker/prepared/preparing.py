@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 MOST_GATHERED = 31  # frames that are served with the first of a pipeline
 
-_unpack_head = Struct(">Ii").unpack_from  # API key and version, correlation id
+# The first number is the key in `connection.prepared`: API key << 16 | version.
+_unpack_head = Struct(">Ii").unpack_from
 
 
 class Preparing:
@@ -58,9 +59,7 @@ class Preparing:
         assert route is not None
         route.request_count += 1
         if served == GATHERED:
-            following = connection.next_frame()
-            if following is not None:
-                route.request_count += _gather(connection, following, prepared, key, now_ms)
+            route.request_count += _gather(connection, prepared, key, now_ms)
         return route
 
     @staticmethod
@@ -81,14 +80,14 @@ class Preparing:
 
 def _gather(
     connection: PreparedConnection,
-    following: Frame | None,
     prepared: PreparedRequest,
     key: int,
     now_ms: int,
 ) -> int:
-    """Serve `following`, and what comes after it, as long as it is like the first of the pipeline;
-    return how many were served.
+    """Serve what follows, as long as it is like the first of the pipeline; return how many were
+    served.
     """
+    following = connection.next_frame()
     count = 0
     served = GATHERED
     while following is not None and served == GATHERED and count < MOST_GATHERED:

@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from pykbroker.protocol.messages.produce_request import ProduceRequest
     from pykbroker.replication.partition import Partition
 
+# So many topics, and such names, have one byte for their number and length in flexible versions.
 MOST_TOPICS = 20
 MOST_NAME_LENGTH = 100
 ID_BYTES = 16
 FIXED_FIELDS_BYTES = 2 + 2 + 4 + 4  # transactional id, acks, time-out, number of topics
 FLEXIBLE_FIELDS_BYTES = 1 + 2 + 4 + 1
-NO_TAGS = b"\0\0"  # of the last topic and of the request
 
 CheckedBatch: TypeAlias = "tuple[Place, Partition, memoryview, PlainCheck]"
 """Where the batch goes, its records, and what `check_plain` has found. A plain tuple: a named one
@@ -168,38 +168,64 @@ def prepare(services: BrokerServices, request: Request, answer: Answer) -> Prepa
         or is_long(message)
     ):
         return None
-    version = request.api_version
-    is_flexible = version >= request.api.flexible_from
-    entries_of = flexible_entries if is_flexible else fixed_entries
-    frame = bytes(request.frame)
-    position = request.body_pos + (FLEXIBLE_FIELDS_BYTES if is_flexible else FIXED_FIELDS_BYTES)
-    heads: list[bytes] = []  # what is before the partitions of each topic
+    names = _names_of(services, request)
+    layout = None if names is None else _layout_of(request, names)
+    if names is None or layout is None:
+        return None
+    prefix, behind = layout
+    remembered = [
+        RememberedTopic(name, topic.topic_id, after)
+        for name, topic, after in zip(names, topics, behind, strict=True)
+    ]
+    answered = [(topic.name, topic.topic_id) for topic in topics]
+    replies = ProduceReplies(request.api, request.api_version, answered)
+    terms = ProduceTerms(services, message.acks, message.timeout_ms, replies, answer)
+    return PreparedProduce(services, terms, _entries_of(request), prefix, remembered)
+
+
+def _names_of(services: BrokerServices, request: Request) -> list[str] | None:
+    """Return the names of the topics; None if one is unknown, internal, long or repeated."""
+    by_id = request.api_version >= FIRST_BY_ID
+    topic_name = services.replica_manager.topic_name
     names: list[str] = []
-    begin = HEAD_BYTES
-    for topic in topics:
-        name: str | None = topic.name
-        if version >= FIRST_BY_ID:
-            name = services.replica_manager.topic_name(topic.topic_id)
+    for topic in request.message.topic_data:
+        name: str | None = topic_name(topic.topic_id) if by_id else topic.name
         if name is None or name in INTERNAL_TOPICS or len(name) > MOST_NAME_LENGTH:
             return None
         names.append(name)
-        if version >= FIRST_BY_ID:
+    return names if len(set(names)) == len(names) else None
+
+
+def _entries_of(request: Request) -> EntriesOf:
+    is_flexible = request.api_version >= request.api.flexible_from
+    return flexible_entries if is_flexible else fixed_entries
+
+
+def _layout_of(request: Request, names: list[str]) -> tuple[bytes, list[bytes]] | None:
+    """Return what is the same in the next request: the bytes from HEAD_BYTES to the partitions of
+    the first topic, and for each topic those after its partitions. None if there are tags.
+    """
+    by_id = request.api_version >= FIRST_BY_ID
+    is_flexible = request.api_version >= request.api.flexible_from
+    entries_of = _entries_of(request)
+    no_tags = b"\0" if is_flexible else b""  # behind each topic, and behind all of them
+    frame = bytes(request.frame)
+    position = request.body_pos + (FLEXIBLE_FIELDS_BYTES if is_flexible else FIXED_FIELDS_BYTES)
+    same: list[bytes] = []
+    same_from = HEAD_BYTES
+    for name in names:
+        if by_id:
             position += ID_BYTES
         else:
             position += len(name.encode()) + (1 if is_flexible else 2)
-        heads.append(frame[begin:position])
+        same.append(frame[same_from:position])
         read = entries_of(frame, position, len(frame))
         if read is None:
             return None
-        _, begin = read
-        position = begin + is_flexible  # the topic's tags
-    end = frame[begin:]
-    if end != (NO_TAGS if is_flexible else b"") or len(set(names)) < len(names):
+        _, same_from = read
+        position = same_from + len(no_tags)
+        if frame[same_from:position] != no_tags:
+            return None
+    if frame[position:] != no_tags:
         return None
-    remembered = [
-        RememberedTopic(name, topic.topic_id, behind)
-        for name, topic, behind in zip(names, topics, [*heads[1:], end], strict=True)
-    ]
-    replies = ProduceReplies(request.api, version, [(each.name, each.topic_id) for each in topics])
-    terms = ProduceTerms(services, message.acks, message.timeout_ms, replies, answer)
-    return PreparedProduce(services, terms, entries_of, heads[0], remembered)
+    return same[0], [*same[1:], frame[same_from:]]

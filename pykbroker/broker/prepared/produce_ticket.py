@@ -55,7 +55,7 @@ class ProduceTicket:
         "_places",
         "_received_ms",
         "_request",
-        "terms",
+        "_terms",
     )
 
     def __init__(
@@ -66,19 +66,19 @@ class ProduceTicket:
         correlation_id: int,
         received_ms: int,
     ) -> None:
-        self.terms = terms
+        self._terms = terms
         self._connection = connection
         self._request = request
         self._correlation_id = correlation_id
         self._received_ms = received_ms
         self._places: list[Place] = []
         self._appended: list[Append] = []
-        self._numbers: list[int] = []
+        self._numbers: list[int] = []  # two of each place: ProduceReplies patches them as they are
 
     @property
     def deadline_ms(self) -> int:
         """How long it waits for replicas."""
-        return self._received_ms + self.terms.timeout_ms
+        return self._received_ms + self._terms.timeout_ms
 
     def add(self, place: Place, partition: Partition, base_offset: int, next_offset: int) -> None:
         """Note a batch that is queued."""
@@ -89,7 +89,7 @@ class ProduceTicket:
     def on_turn_written(self, failed: Container[Partition]) -> DelayedAcknowledgement | None:
         """Respond after the turn's writes, or keep waiting for the replicas."""
         appended = self._appended
-        acks = self.terms.acks
+        acks = self._terms.acks
         has_failed = bool(failed) and any(partition in failed for partition, _ in appended)
         remaining: list[Append] | None = []
         if acks == ACKS_ALL and not has_failed:
@@ -106,12 +106,12 @@ class ProduceTicket:
 
     def reply(self) -> None:
         """Send the answer without errors."""
-        frame = self.terms.replies.frame(self._correlation_id, self._places, self._numbers)
+        frame = self._terms.replies.frame(self._correlation_id, self._places, self._numbers)
         self._connection.reply(frame)
 
     def as_pending(self, remaining: Container[Append]) -> PendingProduce:
         """Return what the general path would have: a PendingProduce that waits for `remaining`."""
-        terms = self.terms
+        terms = self._terms
         request = self._connection.request_of(*self._request)
         assert request is not None, "its header is that of the request that was prepared for"
         request.received_ms = self._received_ms
@@ -130,7 +130,7 @@ class ProduceTicket:
         """Leave the wait and the answer to the general path's operation."""
         pending = self.as_pending(remaining)
         if not pending.try_complete():
-            self.terms.services.replica_manager.watchers.await_acknowledgement(pending)
+            self._terms.services.replica_manager.watchers.await_acknowledgement(pending)
 
 
 class WaitingTicket(DelayedAcknowledgement):

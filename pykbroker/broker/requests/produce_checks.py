@@ -15,7 +15,7 @@ from functools import partial
 from struct import Struct
 from typing import TYPE_CHECKING
 
-from pykbroker.environment.slices import Breathe, paced, paced_if
+from pykbroker.environment.slices import Breathe, paced_if
 from pykbroker.errors import ErrorCode
 from pykbroker.log.validation.validation_rules import HEAVY_RECOMPRESSED_BYTES
 from pykbroker.protocol.compression import ZSTD
@@ -61,10 +61,7 @@ def merge_repeats(message: ProduceRequest, *, by_id: bool, breathe: Breathe | No
             first.partition_data.extend(topic.partition_data)
     for topic in paced_if(topics.values(), breathe):
         partitions = topic.partition_data
-        last = {
-            each.index: each
-            for each in (partitions if breathe is None else paced(partitions, breathe))
-        }
+        last = {each.index: each for each in paced_if(partitions, breathe)}
         if len(last) != len(topic.partition_data):
             topic.partition_data = list(last.values())
     if repeated:
@@ -80,8 +77,7 @@ def needs_check(request: Request, breathe: Breathe | None = None) -> bool:
 def _has_compressed_batch(message: ProduceRequest, breathe: Breathe | None) -> bool:
     """Return whether a batch is compressed: even a small request may then hold a gigabyte."""
     for topic in message.topic_data:
-        partitions = topic.partition_data
-        for asked in partitions if breathe is None else paced(partitions, breathe):
+        for asked in paced_if(topic.partition_data, breathe):
             records: memoryview | None = asked.records  # type: ignore[assignment]
             if (
                 records is not None
@@ -95,21 +91,20 @@ def _has_compressed_batch(message: ProduceRequest, breathe: Breathe | None) -> b
 def check_ahead(
     services: BrokerServices,
     message: ProduceRequest,
-    checked: dict[int, ValidationOutcome],
     *,
     by_id: bool,
     breathe: Breathe | None = None,
-) -> dict[int, Check]:
-    """Return jobs that check the batches which would hold up the event loop,
-    by the id of the entry.
+) -> tuple[dict[int, ValidationOutcome], dict[int, Check]]:
+    """Return the outcomes of light compressed batches, which are checked immediately, and jobs that
+    check the batches which would hold up the event loop; both by the id of the entry.
 
-    Light compressed batches are checked immediately: `checked` receives the outcomes. `breathe` is
-    called between the partitions of a long request (`environment/slices.py`).
+    `breathe` is called between the partitions of a long request (`environment/slices.py`).
     """
+    checked: dict[int, ValidationOutcome] = {}
+    heavy: dict[int, Check] = {}
     if services.validation.is_stopped:
-        return {}
+        return checked, heavy
     manager = services.replica_manager
-    found: dict[int, Check] = {}
     for topic in message.topic_data:
         name = manager.topic_name(topic.topic_id) if by_id else topic.name
         for asked in paced_if(topic.partition_data, breathe):
@@ -130,10 +125,10 @@ def check_ahead(
                 if len(checked) < MOST_LIGHT_BATCHES:
                     outcome = appender.validate_light(records, attributes, wall_ms)
             if outcome is None:
-                found[id(asked)] = partial(appender.validate, records, wall_ms)
+                heavy[id(asked)] = partial(appender.validate, records, wall_ms)
             else:
                 checked[id(asked)] = outcome
-    return found
+    return checked, heavy
 
 
 def is_transactional(records: memoryview) -> bool:

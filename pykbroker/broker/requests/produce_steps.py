@@ -76,7 +76,8 @@ class ProduceSteps:
         request = self._request
         by_id = request.api_version >= FIRST_BY_ID
         breathe = services.breathe if self._is_long else None
-        heavy = check_ahead(services, request.message, self._checked, by_id=by_id, breathe=breathe)
+        checked, heavy = check_ahead(services, request.message, by_id=by_id, breathe=breathe)
+        self._checked = checked
         return self._check_in_thread(heavy) if heavy else self._append()
 
     def _check_in_thread(self, heavy: dict[int, Check]) -> Deferred:

@@ -44,7 +44,12 @@ from pykbroker.broker.services import BrokerServices, NodeServices
 from pykbroker.deferred import Deferred
 from pykbroker.environment.loop_time import Laps
 from pykbroker.errors import ErrorCode, KafkaError
-from pykbroker.network.request import CloseConnection, PreparedConnection, Request
+from pykbroker.network.request import (
+    CloseConnection,
+    PreparedConnection,
+    Request,
+    RequestConnection,
+)
 from pykbroker.network.request_channel import RequestChannel
 from pykbroker.protocol.api import API_VERSIONS
 from pykbroker.protocol.headers import encode_response
@@ -188,10 +193,8 @@ class Worker:
                 name: str = route.api.name
                 return name
             request = connection.request_of(*frame)
-        except Exception:
-            self._counters.unexpected_errors += 1
-            _log.exception("cannot serve %s", connection.peer)
-            connection.close()
+        except Exception as failure:
+            self._our_bug_on(connection, "a request", failure)
             return CLOSED
         if request is None:
             return CLOSED
@@ -383,11 +386,14 @@ class Worker:
         )
 
     def _our_bug(self, request: Request, failure: BaseException | None = None) -> None:
+        self._our_bug_on(request.connection, repr(request), failure)
+
+    def _our_bug_on(
+        self, connection: RequestConnection, served: str, failure: BaseException | None
+    ) -> None:
         self._counters.unexpected_errors += 1
-        _log.error(
-            "cannot serve %r of %s", request, request.connection.peer, exc_info=failure or True
-        )
-        request.connection.close()
+        _log.error("cannot serve %s of %s", served, connection.peer, exc_info=failure or True)
+        connection.close()
 
 
 def _nothing_to_write() -> None:

@@ -135,7 +135,7 @@ class LogAppender:
         if update is not None:
             header.base_offset = base_offset
             header.partition_leader_epoch = leader_epoch
-            self._verify(header)
+            self._note_in_verifications(header)
         self._queue.add(batch, (base_offset, last_offset, header.max_timestamp, size), update)
         return AppendOutcome(base_offset, last_offset, checked.log_append_time, queued=True)
 
@@ -213,7 +213,7 @@ class LogAppender:
             entry = producers.take_restored(header)
             if entry is not None:
                 entry = with_earlier_batches(self._local, entry)
-                producers.producers[entry.producer_id] = entry
+                producers.put_back(entry)
                 duplicate = producers.find_duplicate(header)
         return duplicate
 
@@ -287,7 +287,7 @@ class LogAppender:
             if header.producer_id >= 0:
                 update = self._producers.prepare(header, batch, header.base_offset, REPLICATION)
                 if update is not None:
-                    self._verify(header)
+                    self._note_in_verifications(header)
             joins_last = position == run_end and not queue.is_empty  # it is after a roll
             if not joins_last:
                 run_start = position
@@ -296,8 +296,8 @@ class LogAppender:
 
     # -- both -----------------------------------------------------------------------------------
 
-    def _verify(self, header: BatchHeader) -> None:
-        """Pass a batch that is about to be queued to the verifications of transactions."""
+    def _note_in_verifications(self, header: BatchHeader) -> None:
+        """Let the verifications of transactions know of a batch that is about to be queued."""
         if header.attributes & TRANSACTIONAL_BIT:
             self._producers.verifications.note_append(header)
 

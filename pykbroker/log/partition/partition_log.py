@@ -7,7 +7,7 @@
 
 A log is composed of parts with separate state; none knows the log, or a part above it:
 
-    LogAppender   checks batches         -> AppendQueue, LogFlusher, LocalLog
+    LogAppender   checks batches         -> AppendQueue, LocalLog
     AppendQueue   a turn's appends        -> LogFlusher, LocalLog
     LogFlusher    the recovery point     -> LocalLog
     LogReader     slices and look-ups    -> LocalLog

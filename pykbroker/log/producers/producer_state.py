@@ -142,6 +142,10 @@ class ProducerStateManager:
         self.restored.remove(header.producer_id)
         return entry if 0 < len(entry.batches) < KNOWN_BATCHES else None
 
+    def put_back(self, entry: ProducerStateEntry) -> None:
+        """Replace the state of a producer by one that the log has completed."""
+        self.producers[entry.producer_id] = entry
+
     def prepare(
         self,
         header: BatchHeader,

@@ -5,8 +5,8 @@
               max timestamp in the header, within bounds, and with keys if the topic is compacted;
               for a topic without compression and LogAppendTime
 
-Nearly all batches of nearly all producers are plain or compressed. This is one straight-line
-function that creates no objects. Everything else is left to `batch_validation`, which reports what
+Nearly all batches of nearly all producers are plain or compressed. `plain_header` is one
+straight-line function. Everything else is left to `batch_validation`, which reports what
 is wrong with a batch or adapts it. A batch that is plain but for its transaction, and a
 transaction's marker, get the same look; the rest of their way is the general one.
 
@@ -17,6 +17,8 @@ Invariant
 """
 
 from __future__ import annotations
+
+from typing import TypeAlias
 
 from pykbroker.log.validation.record_walk import is_plain_record, survey_records
 from pykbroker.log.validation.validation_rules import CLIENT, ValidationOutcome, ValidationRules
@@ -37,15 +39,18 @@ from pykbroker.protocol.record_batch import (
 
 _unpack = HEADER.unpack_from
 
+PlainHeader: TypeAlias = tuple[int, int, int, int, int]
+"""Last offset delta, max timestamp, producer id, producer epoch, base sequence."""
+
 
 def plain_header(
     view: memoryview,
     rules: ValidationRules,
     now_ms: int,
     expected_attributes: int = 0,
-) -> tuple[int, int, int, int, int] | None:
-    """Return (last offset delta, max timestamp, producer id, producer epoch,
-    base sequence), or None, also if the batch has other attributes.
+) -> PlainHeader | None:
+    """Return what an append needs of the header, or None, also if the batch has other attributes
+    than expected.
     """
     size = len(view)
     if not RECORD_BATCH_OVERHEAD <= size <= rules.plain_bytes:

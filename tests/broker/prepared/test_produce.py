@@ -335,3 +335,25 @@ def test_a_request_that_the_general_path_makes_pieces_of_is_not_prepared_for() -
     topic = TopicProduceData(name="u", topic_id=topic_id_of(8), partition_data=parts)
     node.ask(produce(13, topic_data=[topic]))
     assert not node.connections[1].prepared
+
+
+def test_a_request_with_tags_between_its_topics_is_not_prepared_for() -> None:
+    """What is in a tag is not known: it may look like a partition."""
+    node = Node()
+    node.broker.node.create_topic("u", 1, 8)
+    topics = [
+        TopicProduceData(
+            topic_id=topic_id_of(number),
+            partition_data=[PartitionProduceData(index=0, records=batch(b"v"))],
+        )
+        for number in (7, 8)
+    ]
+    frame = bytearray(produce(13, topic_data=topics))
+    tags_at = frame.index(topic_id_of(8)) - 1
+    frame[tags_at : tags_at + 1] = b"\1\5\2xy"  # one tag, number 5, of two bytes
+    frame[:4] = struct.pack(">i", len(frame) - 4)
+    for general in (1, 2):
+        ((_, reply),) = read(node.ask(bytes(frame)), 13)
+        assert [code for _, code, _ in offsets(reply)] == [0, 0]
+        assert node.general == general
+    assert not node.connections[1].prepared
