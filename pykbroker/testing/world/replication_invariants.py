@@ -244,7 +244,10 @@ class ReplicationRules:
             raise Violation(
                 f"{name}: its high watermark is {view.high}, leaders have committed {committed.end}"
             )
-        elif before is not None and view.epoch == before.epoch and view.end >= before.end:
+        elif before is None or view.epoch != before.epoch or view.end < before.end:
+            return
+        elif view != before or not committed.was_cut:
+            # Otherwise its log was only moved: it may not have heard yet of what its leader lost.
             self._compare(name, place, partition, min(view.high, committed.end))
 
     def _is_outdated(self, key: PartitionKey, view: View) -> bool:

@@ -176,6 +176,21 @@ def test_a_leader_that_was_replaced_does_not_know_what_is_lost(ends: bool) -> No
         stage.check(1, is_leader=False, leader_epoch=1, high_watermark=0)
 
 
+def test_a_copy_may_replace_a_log_before_its_node_hears_of_a_loss() -> None:
+    stage = Stage().replicated()
+    stage.rules.forget(TOPIC_ID, 0, 0)
+    stage.replica(1).log.truncate_to(0, NOW_MS)
+    stage.append(1, "other", epoch=1)
+    stage.check(1, is_leader=True, leader_epoch=1, high_watermark=1)
+    stage.check(2, leader_epoch=1)
+    copy = open_orders(memory_disk())
+    append(copy, b"a", epoch=0)
+    stage.check(2, log=copy)
+    append(copy, b"b", epoch=1)
+    with pytest.raises(Violation, match="committed is"):
+        stage.check(2)
+
+
 def test_without_a_loss_the_word_of_a_leader_that_was_replaced_counts() -> None:
     stage = Stage().replicated()
     stage.rules.image = image_with(leader_epoch=1)
