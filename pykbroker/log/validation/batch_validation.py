@@ -152,7 +152,7 @@ def stamp(outcome: ValidationOutcome, now_ms: int) -> None:
         return
     assign_timestamp(outcome.batch, LOG_APPEND_TIME, now_ms)
     outcome.header = unpack_header(outcome.batch)
-    outcome.log_append_time = outcome.max_timestamp = now_ms
+    outcome.log_append_time = now_ms
 
 
 # -- the header ---------------------------------------------------------------------------------
@@ -294,7 +294,6 @@ def _validate_records(
         outcome.log_append_time = max_timestamp = now_ms
     elif max_timestamp < NO_TIMESTAMP:  # also if there is no record; Kafka counts from -1
         max_timestamp = NO_TIMESTAMP if header.record_count else header.max_timestamp
-    outcome.max_timestamp = max_timestamp
 
     if not survey.dense or rules.recompresses(attributes):
         if min_timestamp < NO_TIMESTAMP:

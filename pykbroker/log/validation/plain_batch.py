@@ -106,9 +106,7 @@ def transactional_outcome(
     header = plain_header(view, rules, now_ms, attributes & (TRANSACTIONAL_BIT | CONTROL_BIT))
     if header is None:
         return None
-    _, max_timestamp, *_ = header
     outcome = ValidationOutcome()
     outcome.header = unpack_header(view)
     outcome.batch = bytearray(view) if view.readonly else view
-    outcome.max_timestamp = max_timestamp
     return outcome

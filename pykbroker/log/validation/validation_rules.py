@@ -144,7 +144,6 @@ class ValidationOutcome:
         "error_message",
         "header",
         "log_append_time",
-        "max_timestamp",
         "record_errors",
         "rewritten",
     )
@@ -161,7 +160,6 @@ class ValidationOutcome:
         self.error = error
         self.error_message = error_message
         self.record_errors = record_errors
-        self.max_timestamp = NO_TIMESTAMP
         self.log_append_time = NO_TIMESTAMP
         self.rewritten = False
 

@@ -84,7 +84,7 @@ def test_what_is_plain_passes_validation_unchanged(rules: ValidationRules) -> No
         assert bytes(outcome.batch) == before, seed
         assert found == (
             header.last_offset_delta,
-            outcome.max_timestamp,
+            outcome.header.max_timestamp,
             header.producer_id,
             header.producer_epoch,
             header.base_sequence,
