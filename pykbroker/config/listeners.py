@@ -7,7 +7,6 @@ Out: `Listeners`, the endpoints of brokers and controllers, or ConfigError in Ka
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -98,6 +97,8 @@ def _check_ports(endpoints: Sequence[Endpoint], shown: str) -> None:
 
 
 def _ip_version(endpoint: Endpoint) -> int:
+    import ipaddress
+
     try:
         return ipaddress.ip_address(endpoint.host).version
     except ValueError:

@@ -18,7 +18,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Coroutine
 from functools import partial
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pykbroker.deferred import Deferred, resolved, spawn
@@ -239,6 +238,8 @@ def request_api(message: Message) -> Api:
 
 def make_envelope(message: Message, version: int, caller: Caller) -> EnvelopeRequest:
     """Wrap a client's request with its principal and address (KIP-590)."""
+    from ipaddress import ip_address
+
     from pykbroker.protocol.messages.default_principal_data import DefaultPrincipalData
     from pykbroker.protocol.messages.envelope_request import EnvelopeRequest
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 from struct import Struct
 
 _groups_of = Struct(">8H").unpack
@@ -14,6 +13,8 @@ def java_address(host: str) -> str:
     """
     if ":" not in host:
         return host
+    import ipaddress
+
     address, percent, zone = host.partition("%")
     try:
         groups = _groups_of(ipaddress.IPv6Address(address).packed)

@@ -12,11 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pykbroker.config import BrokerConfig
 from pykbroker.coordinator.group.settings import GroupSettings
-from pykbroker.coordinator.transaction.settings import TransactionSettings
 from pykbroker.deferred import Deferred, Waiters, gather, resolved
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.controller.topics import MAX_PARTITIONS_PER_REQUEST
@@ -26,6 +25,9 @@ from pykbroker.protocol.messages.create_topics_request import (
     CreatableTopicConfig,
     CreateTopicsRequest,
 )
+
+if TYPE_CHECKING:
+    from pykbroker.coordinator.transaction.settings import TransactionSettings
 
 TIMEOUT_MS = 30_000
 
@@ -90,11 +92,7 @@ class TopicCreation:
 def topic_to_create(config: BrokerConfig, name: str) -> CreatableTopic:
     """Return the topic to create under this name."""
     if name in (GROUP_METADATA_TOPIC, TRANSACTION_STATE_TOPIC):
-        settings = (
-            GroupSettings.from_config(config)
-            if name == GROUP_METADATA_TOPIC
-            else TransactionSettings.from_config(config)
-        )
+        settings = _settings_of(config, name)
         return CreatableTopic(
             name=name,
             num_partitions=settings.num_partitions,
@@ -109,3 +107,12 @@ def topic_to_create(config: BrokerConfig, name: str) -> CreatableTopic:
         num_partitions=config.num_partitions,
         replication_factor=config.default_replication_factor,
     )
+
+
+def _settings_of(config: BrokerConfig, name: str) -> GroupSettings | TransactionSettings:
+    """Return the settings of an internal topic."""
+    if name == GROUP_METADATA_TOPIC:
+        return GroupSettings.from_config(config)
+    from pykbroker.coordinator.transaction.settings import TransactionSettings
+
+    return TransactionSettings.from_config(config)

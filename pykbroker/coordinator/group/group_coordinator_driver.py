@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pykbroker.coordinator.coordinator_log import CoordinatorLog, ReplicaLog, coordinator_error
-from pykbroker.coordinator.group import offsets, queries, txn_offsets
+from pykbroker.coordinator.group import offsets
 from pykbroker.coordinator.group.classic.replies import join_error, sync_error
 from pykbroker.coordinator.group.offset_record import GroupRecordCodec
 from pykbroker.coordinator.group.settings import GroupSettings
@@ -31,32 +31,32 @@ from pykbroker.environment.slices import InOneGo, Slices
 from pykbroker.errors import ErrorCode
 from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC
 from pykbroker.network.java_address import java_address
-from pykbroker.protocol.messages.delete_groups_response import DeletableGroupResult
-from pykbroker.protocol.messages.describe_groups_response import DescribedGroup
 from pykbroker.protocol.messages.heartbeat_request import HeartbeatRequest
 from pykbroker.protocol.messages.heartbeat_response import HeartbeatResponse
 from pykbroker.protocol.messages.join_group_request import JoinGroupRequest
 from pykbroker.protocol.messages.join_group_response import JoinGroupResponse
 from pykbroker.protocol.messages.leave_group_request import LeaveGroupRequest
 from pykbroker.protocol.messages.leave_group_response import LeaveGroupResponse
-from pykbroker.protocol.messages.list_groups_request import ListGroupsRequest
-from pykbroker.protocol.messages.list_groups_response import ListGroupsResponse
 from pykbroker.protocol.messages.offset_commit_request import OffsetCommitRequest
 from pykbroker.protocol.messages.offset_commit_response import OffsetCommitResponse
-from pykbroker.protocol.messages.offset_delete_request import OffsetDeleteRequest
-from pykbroker.protocol.messages.offset_delete_response import OffsetDeleteResponse
 from pykbroker.protocol.messages.offset_fetch_request import OffsetFetchRequestGroup
 from pykbroker.protocol.messages.offset_fetch_response import OffsetFetchResponseGroup
 from pykbroker.protocol.messages.sync_group_request import SyncGroupRequest
 from pykbroker.protocol.messages.sync_group_response import SyncGroupResponse
-from pykbroker.protocol.messages.txn_offset_commit_request import TxnOffsetCommitRequest
-from pykbroker.protocol.messages.txn_offset_commit_response import TxnOffsetCommitResponse
 
 if TYPE_CHECKING:
     from pykbroker.config import BrokerConfig
     from pykbroker.kraft.delta import MetadataDelta
     from pykbroker.kraft.image import MetadataImage
     from pykbroker.log.producers.verification import VerificationGuard
+    from pykbroker.protocol.messages.delete_groups_response import DeletableGroupResult
+    from pykbroker.protocol.messages.describe_groups_response import DescribedGroup
+    from pykbroker.protocol.messages.list_groups_request import ListGroupsRequest
+    from pykbroker.protocol.messages.list_groups_response import ListGroupsResponse
+    from pykbroker.protocol.messages.offset_delete_request import OffsetDeleteRequest
+    from pykbroker.protocol.messages.offset_delete_response import OffsetDeleteResponse
+    from pykbroker.protocol.messages.txn_offset_commit_request import TxnOffsetCommitRequest
+    from pykbroker.protocol.messages.txn_offset_commit_response import TxnOffsetCommitResponse
     from pykbroker.protocol.messages.write_txn_markers_request import WritableTxnMarker
     from pykbroker.replication.replica_manager import ReplicaManager
 
@@ -227,6 +227,8 @@ class GroupCoordinator:
     def delete_offsets(self, request: OffsetDeleteRequest) -> OffsetDeleteResponse | Deferred:
         """Of topics that exist."""
         if not request.group_id:
+            from pykbroker.protocol.messages.offset_delete_response import OffsetDeleteResponse
+
             return OffsetDeleteResponse(error_code=int(ErrorCode.INVALID_GROUP_ID))
         partition = partition_for(request.group_id, self.num_partitions)
         return self.runtime.write(
@@ -259,6 +261,8 @@ class GroupCoordinator:
         parts = self.runtime.read_all(GroupShard.list_groups, request, version, _refuse_list)
 
         def combine(parts: list[ListGroupsResponse]) -> ListGroupsResponse:
+            from pykbroker.protocol.messages.list_groups_response import ListGroupsResponse
+
             for part in parts:
                 if part.error_code not in (0, ErrorCode.NOT_COORDINATOR):
                     return part
@@ -326,6 +330,8 @@ def _refuse_commit(
 def _refuse_txn_commit(
     request: TxnOffsetCommitRequest, context: CallerContext, code: int
 ) -> TxnOffsetCommitResponse:
+    from pykbroker.coordinator.group import txn_offsets
+
     return txn_offsets.commit_error(request, coordinator_error(code))
 
 
@@ -350,19 +356,27 @@ def _refuse_fetch(
 def _refuse_offset_delete(
     request: OffsetDeleteRequest, context: CallerContext, code: int
 ) -> OffsetDeleteResponse:
+    from pykbroker.protocol.messages.offset_delete_response import OffsetDeleteResponse
+
     return OffsetDeleteResponse(error_code=coordinator_error(code))
 
 
 def _refuse_describe(group_ids: Sequence[str], version: int, code: int) -> list[DescribedGroup]:
+    from pykbroker.coordinator.group import queries
+
     return [queries.describe_error(group_id, coordinator_error(code)) for group_id in group_ids]
 
 
 def _refuse_list(request: ListGroupsRequest, version: int, code: int) -> ListGroupsResponse:
+    from pykbroker.protocol.messages.list_groups_response import ListGroupsResponse
+
     return ListGroupsResponse(error_code=coordinator_error(code))
 
 
 def _refuse_delete(
     group_ids: Sequence[str], context: CallerContext, code: int
 ) -> list[DeletableGroupResult]:
+    from pykbroker.protocol.messages.delete_groups_response import DeletableGroupResult
+
     error = coordinator_error(code)
     return [DeletableGroupResult(group_id=group_id, error_code=error) for group_id in group_ids]

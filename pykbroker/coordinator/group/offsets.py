@@ -21,6 +21,7 @@ Source: Kafka's `OffsetMetadataManager.java`, `ClassicGroup.java`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from pykbroker.coordinator.group.classic.group import ClassicGroup
 from pykbroker.coordinator.group.classic.rebalance import restart_session
@@ -39,12 +40,6 @@ from pykbroker.protocol.messages.offset_commit_response import (
     OffsetCommitResponsePartition,
     OffsetCommitResponseTopic,
 )
-from pykbroker.protocol.messages.offset_delete_request import OffsetDeleteRequest
-from pykbroker.protocol.messages.offset_delete_response import (
-    OffsetDeleteResponse,
-    OffsetDeleteResponsePartition,
-    OffsetDeleteResponseTopic,
-)
 from pykbroker.protocol.messages.offset_fetch_request import OffsetFetchRequestGroup
 from pykbroker.protocol.messages.offset_fetch_response import (
     OffsetFetchResponseGroup,
@@ -52,6 +47,9 @@ from pykbroker.protocol.messages.offset_fetch_response import (
     OffsetFetchResponseTopics,
 )
 from pykbroker.protocol.primitives import ZERO_UUID
+
+if TYPE_CHECKING:
+    from pykbroker.protocol.messages.offset_delete_request import OffsetDeleteRequest
 
 GROUP_ID_NOT_FOUND_FROM = 9
 NO_RETENTION = -1
@@ -206,6 +204,12 @@ def delete(
     step: Step, store: OffsetStore, group: ClassicGroup | None, request: OffsetDeleteRequest
 ) -> None:
     """Decide one OffsetDelete whose topics and partitions exist (the handler has checked)."""
+    from pykbroker.protocol.messages.offset_delete_response import (
+        OffsetDeleteResponse,
+        OffsetDeleteResponsePartition,
+        OffsetDeleteResponseTopic,
+    )
+
     state = GroupState.DEAD if group is None else group.state
     error = RULES[state].offset_delete
     if group is None or (error and not group.uses_consumer_protocol):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from pykbroker.values import value
 
 if TYPE_CHECKING:
     from pykbroker.config import BrokerConfig
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 NEW_MEMBER_JOIN_TIMEOUT_MS = 5 * 60 * 1000
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class GroupSettings:
     """Defaults are Kafka's. Times in milliseconds, sizes in bytes."""
 

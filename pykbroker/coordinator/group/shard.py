@@ -15,10 +15,11 @@ Invariants: the durable state is a function of the records replayed, live or in 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING
 
 from pykbroker.coordinator.coordinator_log import coordinator_error
 from pykbroker.coordinator.decisions import ShardDecision
-from pykbroker.coordinator.group import offsets, queries, txn_offsets
+from pykbroker.coordinator.group import offsets
 from pykbroker.coordinator.group.classic import join, rebalance, session, sync
 from pykbroker.coordinator.group.classic.group import ClassicGroup
 from pykbroker.coordinator.group.classic.rebalance import JOIN, SESSION, SYNC
@@ -31,25 +32,26 @@ from pykbroker.coordinator.group.step import CallerContext, Step
 from pykbroker.decision import CoordinatorRecord, StartTimer
 from pykbroker.environment.slices import Breathe, go_on, paced
 from pykbroker.errors import ErrorCode
-from pykbroker.protocol.messages.delete_groups_response import DeletableGroupResult
-from pykbroker.protocol.messages.describe_groups_response import DescribedGroup
 from pykbroker.protocol.messages.group_metadata_key import GroupMetadataKey
 from pykbroker.protocol.messages.heartbeat_request import HeartbeatRequest
 from pykbroker.protocol.messages.heartbeat_response import HeartbeatResponse
 from pykbroker.protocol.messages.join_group_request import JoinGroupRequest
 from pykbroker.protocol.messages.leave_group_request import LeaveGroupRequest
 from pykbroker.protocol.messages.legacy_offset_commit_key import LegacyOffsetCommitKey
-from pykbroker.protocol.messages.list_groups_request import ListGroupsRequest
-from pykbroker.protocol.messages.list_groups_response import ListGroupsResponse
 from pykbroker.protocol.messages.offset_commit_key import OffsetCommitKey
 from pykbroker.protocol.messages.offset_commit_request import OffsetCommitRequest
 from pykbroker.protocol.messages.offset_commit_value import OffsetCommitValue
-from pykbroker.protocol.messages.offset_delete_request import OffsetDeleteRequest
 from pykbroker.protocol.messages.offset_fetch_request import OffsetFetchRequestGroup
 from pykbroker.protocol.messages.offset_fetch_response import OffsetFetchResponseGroup
 from pykbroker.protocol.messages.sync_group_request import SyncGroupRequest
-from pykbroker.protocol.messages.txn_offset_commit_request import TxnOffsetCommitRequest
 from pykbroker.protocol.record_batch import NO_PRODUCER_ID
+
+if TYPE_CHECKING:  # imported when the first client asks for them
+    from pykbroker.protocol.messages.describe_groups_response import DescribedGroup
+    from pykbroker.protocol.messages.list_groups_request import ListGroupsRequest
+    from pykbroker.protocol.messages.list_groups_response import ListGroupsResponse
+    from pykbroker.protocol.messages.offset_delete_request import OffsetDeleteRequest
+    from pykbroker.protocol.messages.txn_offset_commit_request import TxnOffsetCommitRequest
 
 EXPIRE_OFFSETS = "expire-offsets"
 
@@ -157,6 +159,8 @@ class GroupShard:
         self, request: TxnOffsetCommitRequest, context: CallerContext, caller: Hashable, now_ms: int
     ) -> ShardDecision:
         """TxnOffsetCommit of topics and partitions that exist."""
+        from pykbroker.coordinator.group import txn_offsets
+
         step = Step(self.settings, now_ms, self._breathe)
         txn_offsets.commit(step, self.groups.get(request.group_id), request, context)
         return step.decision
@@ -182,6 +186,8 @@ class GroupShard:
         self, group_ids: Sequence[str], context: CallerContext, caller: Hashable, now_ms: int
     ) -> ShardDecision:
         """DeleteGroups, those of this partition. The reply is a list of results."""
+        from pykbroker.protocol.messages.delete_groups_response import DeletableGroupResult
+
         step = Step(self.settings, now_ms, self._breathe)
         results = []
         for group_id in paced(group_ids, self._breathe):
@@ -198,6 +204,8 @@ class GroupShard:
 
     def describe(self, group_ids: Sequence[str], version: int) -> list[DescribedGroup]:
         """DescribeGroups, those of this partition."""
+        from pykbroker.coordinator.group import queries
+
         return [
             queries.describe(group_id, self.groups.get(group_id), version)
             for group_id in paced(group_ids, self._breathe)
@@ -205,6 +213,9 @@ class GroupShard:
 
     def list_groups(self, request: ListGroupsRequest, version: int) -> ListGroupsResponse:
         """ListGroups, those of this partition."""
+        from pykbroker.coordinator.group import queries
+        from pykbroker.protocol.messages.list_groups_response import ListGroupsResponse
+
         groups = queries.list_groups(
             paced(self.groups.values(), self._breathe),
             request.states_filter,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from pykbroker.values import value
 
 if TYPE_CHECKING:
     from pykbroker.config import BrokerConfig
@@ -12,7 +13,7 @@ COMMIT_TIMEOUT_MS = 30_000
 """How long a reply waits for its record's replicas (Kafka waits for the transaction's timeout)."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TransactionSettings:
     """Defaults are Kafka's. Times in milliseconds, sizes in bytes."""
 

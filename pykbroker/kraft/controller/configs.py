@@ -27,7 +27,6 @@ from pykbroker.kraft.controller.eligible_leaders import MIN_INSYNC_REPLICAS, cle
 from pykbroker.kraft.controller.state import ControllerState
 from pykbroker.kraft.image import BROKER_RESOURCE, GROUP_RESOURCE, TOPIC_RESOURCE
 from pykbroker.kraft.topic_name import topic_name_fault
-from pykbroker.protocol.messages import alter_configs_response, incremental_alter_configs_response
 from pykbroker.protocol.messages.config_record import ConfigRecord
 
 SET, DELETE, APPEND, SUBTRACT = 0, 1, 2, 3
@@ -41,21 +40,25 @@ _SCOPES: Final = {TOPIC_RESOURCE: "topic", BROKER_RESOURCE: "broker", GROUP_RESO
 
 def incremental_alter_configs(state: ControllerState, request: Any) -> Decision[MetadataRecord]:
     """Decide an IncrementalAlterConfigsRequest."""
+    from pykbroker.protocol.messages import incremental_alter_configs_response as messages
+
     if any(
         config.config_operation not in (SET, DELETE, APPEND, SUBTRACT)
         for resource in paced(request.resources, state.breathe)
         for config in paced(resource.configs, state.breathe)
     ):
         raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)  # for all, as in Kafka
-    response = incremental_alter_configs_response.IncrementalAlterConfigsResponse()
-    result = incremental_alter_configs_response.AlterConfigsResourceResponse
+    response = messages.IncrementalAlterConfigsResponse()
+    result = messages.AlterConfigsResourceResponse
     return _alter(state, request, response, result, _incremental_changes)
 
 
 def legacy_alter_configs(state: ControllerState, request: Any) -> Decision[MetadataRecord]:
     """Decide an AlterConfigsRequest: keys that it does not name are removed."""
-    response = alter_configs_response.AlterConfigsResponse()
-    result = alter_configs_response.AlterConfigsResourceResponse
+    from pykbroker.protocol.messages import alter_configs_response as messages
+
+    response = messages.AlterConfigsResponse()
+    result = messages.AlterConfigsResourceResponse
     return _alter(state, request, response, result, _whole_changes)
 
 

@@ -17,7 +17,8 @@
                   vote: no
 
 An observer (not a voter) is always Unattached or Follower. A higher epoch leads to Unattached, or
-to Follower if its leader is known.
+to Follower if its leader is known. A role is compared by identity: each time that a replica takes
+one is another (`raft_messenger_driver` relies on that).
 Source: Kafka's `QuorumState.java` and the `…State.java` beside it; pre-votes: KIP-996.
 """
 
@@ -31,7 +32,7 @@ from pykbroker.kraft.raft.voters import ReplicaKey
 NEVER = 2**63 - 1
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Unattached:
     """Knows the epoch, and perhaps its leader, but does not follow it."""
 
@@ -40,7 +41,7 @@ class Unattached:
     voted: ReplicaKey | None = None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Prospective:
     """Asks whether an election would be won, without raising the epoch."""
 
@@ -51,7 +52,7 @@ class Prospective:
     rejected: set[int] = field(default_factory=set)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Candidate:
     """Asks for votes in a new epoch."""
 
@@ -60,7 +61,7 @@ class Candidate:
     rejected: set[int] = field(default_factory=set)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class VoterProgress:
     """The progress of a voter as seen by the leader.
 
@@ -73,7 +74,7 @@ class VoterProgress:
     last_caught_up_ms: int = -1
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Leader:
     """Appends, and tracks the progress of the voters."""
 
@@ -86,7 +87,7 @@ class Leader:
     observers: dict[ReplicaKey, VoterProgress] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Follower:
     """Fetches from the leader."""
 
@@ -97,7 +98,7 @@ class Follower:
     leader_high_watermark: int = -1
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Resigned:
     """Led this epoch and has resigned; waits for another leader to be elected."""
 

@@ -23,13 +23,13 @@ from pykbroker.environment import Environment
 from pykbroker.environment.files import LogDirFailure
 from pykbroker.log.compaction.cleaner_state import CleanerState, LogToClean, make_job
 from pykbroker.log.compaction.compaction_worker_driver import CompactionWorker
-from pykbroker.log.compaction.round import CompactionJob
 from pykbroker.log.directories.checkpoints import CLEANER_OFFSET_CHECKPOINT
 from pykbroker.log.segments.index_files import CorruptIndex
 from pykbroker.log.segments.segment import CLEANED_SUFFIX, CorruptSegment
 from pykbroker.log.segments.segment_swap import discard_cleaned, replace_segments
 
 if TYPE_CHECKING:
+    from pykbroker.log.compaction.round import CompactionJob
     from pykbroker.log.directories.log_manager import LogManager
     from pykbroker.log.partition.partition_log import PartitionLog
     from pykbroker.log.segments.segment import Segment

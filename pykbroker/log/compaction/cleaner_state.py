@@ -20,12 +20,12 @@ import logging
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from pykbroker.log.compaction.round import CompactionJob, SourceSegment
 from pykbroker.types import TopicPartition
 from pykbroker.values import NamedTuple
 
 if TYPE_CHECKING:
     from pykbroker.environment.files import Files
+    from pykbroker.log.compaction.round import CompactionJob
     from pykbroker.log.partition.partition_log import PartitionLog
     from pykbroker.log.segments.segment import Segment
 
@@ -231,6 +231,8 @@ def make_job(
     io_buffer_bytes: int,
 ) -> tuple[CompactionJob, list[Segment]]:
     """Return the job for a worker, and the segments that it covers."""
+    from pykbroker.log.compaction.round import CompactionJob, SourceSegment
+
     log = chosen.log
     segments = [
         segment

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pykbroker.deferred import Deferred
 from pykbroker.environment.background import Background, WorkerProcess
-from pykbroker.log.compaction.round import CompactionJob
+
+if TYPE_CHECKING:
+    from pykbroker.log.compaction.round import CompactionJob
 
 PROCESS_MODULE = "pykbroker.log.compaction.cleaner_process"
 

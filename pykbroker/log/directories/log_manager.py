@@ -33,7 +33,6 @@ from pykbroker.log.directories.checkpoints import (
 from pykbroker.log.directories.chores import Chores
 from pykbroker.log.directories.closing import IN_ONE_GO, Closing, close_directory
 from pykbroker.log.directories.directory_loader import DirectoryLoader, Loading, Logs
-from pykbroker.log.directories.directory_report import DirectoryReport, Wanted, report_directory
 from pykbroker.log.directories.log_creation import create_log
 from pykbroker.log.directories.log_directories import LogDirectories
 from pykbroker.log.directories.log_directory import LogDirectory, PartitionUnidentified
@@ -49,6 +48,7 @@ from pykbroker.types import TopicPartition
 
 if TYPE_CHECKING:
     from pykbroker.config import BrokerConfig
+    from pykbroker.log.directories.directory_report import DirectoryReport, Wanted
 
 _log = logging.getLogger(__name__)
 
@@ -321,6 +321,8 @@ class LogManager:
 
     def reports(self, wanted: Wanted = None, breathe: Breathe = go_on) -> list[DirectoryReport]:
         """Return what DescribeLogDirs reports of every directory; see `report_directory`."""
+        from pykbroker.log.directories.directory_report import report_directory
+
         return [
             report_directory(directory, self._current, self._future, wanted, breathe)
             for directory in self.directories

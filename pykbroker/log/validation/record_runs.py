@@ -20,10 +20,10 @@ from pykbroker.protocol.record import CorruptRecord, read_varint
 
 #: Offset deltas of one and two bytes as columns; those of three bytes repeat these.
 _PERIOD = 8192
-_ONE_BYTE = bytes(2 * i for i in range(64))
-_LOW = bytes((2 * i & 0x7F) | 0x80 for i in range(_PERIOD))
-_HIGH = bytes(2 * i >> 7 for i in range(_PERIOD))
-_MIDDLE = bytes((2 * i >> 7) | 0x80 for i in range(_PERIOD))
+_ONE_BYTE = bytes(range(0, 128, 2))
+_LOW = bytes(range(128, 256, 2)) * 128
+_HIGH = b"".join(bytes((i,)) * 64 for i in range(128))
+_MIDDLE = b"".join(bytes((i,)) * 64 for i in range(128, 256))
 
 _WIDEST_TIME = 8
 _FLIP = bytes(i ^ 0x80 for i in range(256))

@@ -15,10 +15,10 @@ Source: Kafka's `ClassicGroupState.java`, `ClassicGroup.java`, `GroupMetadataMan
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
 from pykbroker.errors import ErrorCode
+from pykbroker.values import value
 
 
 class GroupState(Enum):
@@ -38,7 +38,7 @@ class SyncAnswer(Enum):
     ASSIGNMENT = "the member's assignment, at once"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class StateRules:
     """One row of the table. Numbers are error codes, 0 is success.
 
