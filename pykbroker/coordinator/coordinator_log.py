@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
-from pykbroker.errors import ErrorCode
+from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.log.partition.partition_log import AppendOrigin
+from pykbroker.replication.partition import ACKS_ALL
 from pykbroker.types import TopicPartition
 from pykbroker.values import NamedTuple
 
@@ -100,20 +102,27 @@ class ReplicaLog:
     ) -> Appended:
         """See `CoordinatorLog`."""
         manager = self._replica_manager
+        found = manager.lookup(self.topic, partition)
+        if isinstance(found, int):
+            return Appended(-1, -1, found)
         if guard is None:
-            queued = manager.queue_as_coordinator(
-                self.topic, partition, batch, leader_epoch, now_ms
-            )
+            queued = manager.queue_own(found, batch, leader_epoch, now_ms)
             if queued is not None:
                 return Appended(*queued)
-        outcome = manager.append_as_coordinator(
-            TopicPartition(self.topic, partition),
-            batch,
-            leader_epoch,
-            now_ms,
-            guard,
-            transaction_version,
-        )
+        if found.leader_epoch != leader_epoch:
+            return Appended(-1, -1, int(ErrorCode.NOT_LEADER_OR_FOLLOWER))
+        try:
+            outcome = manager.append(
+                found,
+                memoryview(batch),
+                ACKS_ALL,
+                now_ms,
+                AppendOrigin.COORDINATOR,
+                guard=guard,
+                transaction_version=transaction_version,
+            )
+        except KafkaError as refusal:
+            return Appended(-1, -1, refusal.code)
         if outcome.error:
             return Appended(-1, -1, outcome.error)
         return Appended(outcome.base_offset, outcome.last_offset + 1)

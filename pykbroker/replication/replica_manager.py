@@ -29,7 +29,7 @@ from pykbroker.protocol.primitives import ZERO_UUID
 from pykbroker.replication.fetch_request import FetchParams, FetchPartition, FetchResult
 from pykbroker.replication.follower_session import FollowerSession
 from pykbroker.replication.hosting import Hosting
-from pykbroker.replication.partition import ACKS_ALL, Partition
+from pykbroker.replication.partition import Partition
 from pykbroker.replication.partition_events import (
     BecameFollower,
     BecameLeader,
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 STORAGE_ERROR = int(ErrorCode.KAFKA_STORAGE_ERROR)
+NO_PARTITIONS: Mapping[int, Partition] = {}
 NOT_ATTEMPTED = int(ErrorCode.OPERATION_NOT_ATTEMPTED)
 
 
@@ -166,6 +167,10 @@ class ReplicaManager:
         partitions = self.hosting.by_name.get(topic)
         return None if partitions is None else partitions.get(index)
 
+    def partitions_of(self, topic: str) -> Mapping[int, Partition]:
+        """Return the partitions of a topic that this node hosts, by index; see `find`."""
+        return self.hosting.by_name.get(topic, NO_PARTITIONS)
+
     def topic_name(self, topic_id: bytes) -> str | None:
         """Return the name of the topic with this id in the image."""
         topic = self.hosting.image.topics_by_id.get(topic_id)
@@ -173,8 +178,7 @@ class ReplicaManager:
 
     def lookup(self, topic: str, index: int) -> Partition | int:
         """Return the partition, or the error code for a request for it."""
-        partitions = self.hosting.by_name.get(topic)
-        partition = None if partitions is None else partitions.get(index)
+        partition = self.find(topic, index)
         if partition is not None and partition.hosted:
             return partition
         if partition is not None:
@@ -256,49 +260,18 @@ class ReplicaManager:
         """Notify `waiting` when this turn's writes are done."""
         self._turn_waiting.append(waiting)
 
-    def queue_as_coordinator(
-        self, topic: str, index: int, batch: bytearray, leader_epoch: int, now_ms: int
+    def queue_own(
+        self, partition: Partition, batch: bytearray, leader_epoch: int, now_ms: int
     ) -> tuple[int, int] | None:
-        """Queue a plain batch that a coordinator has just built of records of `now_ms`, and return
-        (base offset, next offset).
-
-        Return None if the batch needs `append_as_coordinator`, which also reports errors.
-        """
-        partition = self.find(topic, index)
-        if partition is None:
-            return None
+        """Queue a batch that this node has just built: see `Partition.queue_own`."""
         queued = partition.queue_own(batch, leader_epoch, now_ms)
         if queued is not None:
             self._dirty[partition] = None
         return queued
 
-    def append_as_coordinator(
-        self,
-        topic_partition: TopicPartition,
-        batch: bytearray,
-        leader_epoch: int,
-        now_ms: int,
-        guard: VerificationGuard | None = None,
-        transaction_version: int = 0,
-    ) -> AppendOutcome:
-        """Queue a coordinator's batch on the leader it was elected on; refusals as `error`."""
-        found = self.lookup(topic_partition.topic, topic_partition.partition)
-        if isinstance(found, int):
-            return AppendOutcome(error=found)
-        if found.leader_epoch != leader_epoch:
-            return AppendOutcome(error=int(ErrorCode.NOT_LEADER_OR_FOLLOWER))
-        try:
-            return self.append(
-                found,
-                memoryview(batch),
-                ACKS_ALL,
-                now_ms,
-                AppendOrigin.COORDINATOR,
-                guard=guard,
-                transaction_version=transaction_version,
-            )
-        except KafkaError as refusal:
-            return AppendOutcome(error=refusal.code, error_message=refusal.message)
+    def await_acknowledgement(self, waiting: DelayedAcknowledgement) -> None:
+        """Check `waiting` when one of its partitions acknowledges more, until its deadline."""
+        self.watchers.await_acknowledgement(waiting)
 
     def watch(self, topic_partition: TopicPartition, listener: PartitionListener) -> None:
         """Notify `listener` of the partition's high watermark and of lost appends."""

@@ -11,7 +11,6 @@ from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.protocol.messages.config_record import ConfigRecord
 from pykbroker.protocol.messages.remove_topic_record import RemoveTopicRecord
 from pykbroker.protocol.primitives import ZERO_UUID
-from pykbroker.protocol.record_batch import build_batch
 from pykbroker.replication.delayed_fetch import DelayedFetch
 from pykbroker.replication.delayed_produce import DelayedProduce
 from pykbroker.replication.fetch_request import FetchParams, FetchPartition, FetchResult
@@ -179,59 +178,6 @@ def test_a_write_that_fails_when_the_segment_rolls(node: Node) -> None:
     assert error.value.code == STORAGE_ERROR
     node.end_turn()
     assert produce.deferred.value == [STORAGE_ERROR]
-
-
-def test_a_coordinators_batches(node: Node) -> None:
-    node.create_topic()
-    listener = Listener()
-    node.manager.watch(TP, listener)
-    outcomes = [
-        node.manager.append_as_coordinator(TP, bytearray(batch(b"a", b"b")), 0, node.now_ms)
-        for _ in range(2)
-    ]
-    assert [(o.error, o.base_offset, o.last_offset) for o in outcomes] == [(0, 0, 1), (0, 2, 3)]
-    assert listener.heard == []
-    node.end_turn()
-    assert listener.heard == [("high watermark", TP, 4)]
-    node.manager.unwatch(TP, listener)
-    node.manager.append_as_coordinator(TP, bytearray(batch()), 0, node.now_ms)
-    node.end_turn()
-    assert len(listener.heard) == 1
-
-
-@pytest.mark.parametrize(
-    "topic, epoch, code",
-    [
-        ("t", 1, ErrorCode.NOT_LEADER_OR_FOLLOWER),
-        ("missing", 0, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
-    ],
-)
-def test_refusals_of_a_coordinators_batch(node: Node, topic: str, epoch: int, code: int) -> None:
-    node.create_topic()
-    outcome = node.manager.append_as_coordinator(
-        TopicPartition(topic, 0), bytearray(batch()), epoch, node.now_ms
-    )
-    assert outcome.error == code
-
-
-def test_a_plain_batch_of_a_coordinator_is_queued_at_once(node: Node) -> None:
-    node.create_topic(cleanup_policy="compact")
-    keyed = build_batch([(b"key", b"v", node.now_ms, [])] * 2)
-    queue = node.manager.queue_as_coordinator
-    assert queue("t", 0, bytearray(keyed), 0, node.now_ms) == (0, 2)
-    assert queue("t", 0, bytearray(keyed), 0, node.now_ms) == (2, 4)
-    assert queue("t", 0, bytearray(batch(codec=1)), 0, node.now_ms) is None
-    assert queue("t", 0, bytearray(keyed), 1, node.now_ms) is None
-    assert queue("t", 1, bytearray(keyed), 0, node.now_ms) is None
-    node.end_turn()
-    assert node.manager.partition(TP).high_watermark == 4
-
-
-def test_a_coordinators_batch_below_min_isr(node: Node) -> None:
-    node.create_topic(replicas=(1, 2), isr=(1,), min_insync_replicas="2")
-    outcome = node.manager.append_as_coordinator(TP, bytearray(batch()), 0, node.now_ms)
-    assert outcome.error == ErrorCode.NOT_ENOUGH_REPLICAS
-    assert node.manager.queue_as_coordinator("t", 0, bytearray(batch()), 0, node.now_ms) is None
 
 
 # ---- following the metadata

@@ -160,8 +160,7 @@ class PreparedFetch(PreparedRequest):
         general path.
         """
         index, leader_epoch, offset, _, _, limit = entry
-        partitions = self._manager.hosting.by_name.get(self._topic)
-        partition = None if partitions is None else partitions.get(index)
+        partition = self._manager.find(self._topic, index)
         if (
             partition is None
             or not partition.hosted

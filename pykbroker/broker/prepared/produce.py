@@ -128,12 +128,12 @@ class PreparedProduce(PreparedRequest):
         leaves the request to the general path.
         """
         view = memoryview(frame)
-        by_name = self._manager.hosting.by_name
+        partitions_of = self._manager.partitions_of
         checked: list[CheckedBatch] = []
         for number, topic in enumerate(self._topics):
             read = self._entries_of(frame, position, end)
-            partitions = by_name.get(topic.name)
-            if read is None or partitions is None:
+            partitions = partitions_of(topic.name)
+            if read is None:
                 return None
             entries, position = read
             if len(checked) + len(entries) > PIECE or not frame.startswith(topic.behind, position):

@@ -130,7 +130,7 @@ class ProduceTicket:
         """Leave the wait and the answer to the general path's operation."""
         pending = self.as_pending(remaining)
         if not pending.try_complete():
-            self._terms.services.replica_manager.watchers.await_acknowledgement(pending)
+            self._terms.services.replica_manager.await_acknowledgement(pending)
 
 
 class WaitingTicket(DelayedAcknowledgement):
