@@ -222,9 +222,9 @@ class OffsetCheckpoints:
             write.offsets.pop(topic_partition, None)
         for name, offsets in self._on_disk.items():
             if topic_partition in offsets:
-                left = dict(offsets)  # a thread may be writing it
-                del left[topic_partition]
-                self._on_disk[name] = left
+                if name in self._under_way:  # its thread may be reading them
+                    offsets = self._on_disk[name] = dict(offsets)
+                del offsets[topic_partition]
                 self._stale.add(name)
 
     def settle(self, topic_partition: TopicPartition) -> None:

@@ -105,6 +105,20 @@ def test_a_write_under_way_is_done_again_without_what_went(files: MemoryFiles, w
     assert checkpoints.offsets(RECOVERY_POINT_CHECKPOINT) == {OTHERS: 7}
 
 
+def test_entries_are_copied_only_for_a_thread_that_may_be_reading_them(files: MemoryFiles) -> None:
+    """Thousands of partitions may be deleted at once, each from among all others."""
+    checkpoints = OffsetCheckpoints(files, "/a")
+    checkpoints.write(RECOVERY_POINT_CHECKPOINT, {ORDERS: 5, OTHERS: 7})
+    entries = checkpoints.offsets(RECOVERY_POINT_CHECKPOINT)
+    checkpoints.forget(ORDERS)
+    assert checkpoints.offsets(RECOVERY_POINT_CHECKPOINT) is entries
+    assert entries == {OTHERS: 7}
+    checkpoints.begin(RECOVERY_POINT_CHECKPOINT, entries)
+    checkpoints.forget(OTHERS)
+    assert checkpoints.offsets(RECOVERY_POINT_CHECKPOINT) == {}
+    assert entries == {OTHERS: 7}
+
+
 def test_an_entry_is_put_into_a_write_under_way(files: MemoryFiles) -> None:
     checkpoints = OffsetCheckpoints(files, "/a")
     checkpoints.put(CLEANER_OFFSET_CHECKPOINT, ORDERS, 3)
