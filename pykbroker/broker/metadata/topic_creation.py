@@ -18,7 +18,7 @@ from pykbroker.config import BrokerConfig
 from pykbroker.coordinator.group.settings import GroupSettings
 from pykbroker.deferred import Deferred, Waiters, gather, resolved
 from pykbroker.errors import ErrorCode, KafkaError
-from pykbroker.kraft.controller.topics import MAX_PARTITIONS_PER_REQUEST
+from pykbroker.kraft.controller.batch_size import MAX_PARTITIONS_PER_REQUEST
 from pykbroker.kraft.topic_name import GROUP_METADATA_TOPIC, TRANSACTION_STATE_TOPIC
 from pykbroker.protocol.messages.create_topics_request import (
     CreatableTopic,

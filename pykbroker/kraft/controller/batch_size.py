@@ -1,10 +1,15 @@
-"""How many records one request may write: Kafka's `MAX_RECORDS_PER_USER_OP`."""
+"""How many records one request may write, and how many partitions it may create.
+
+Source: Kafka's `QuorumController.java` (`MAX_RECORDS_PER_USER_OP`),
+`ReplicationControlManager.java` (`MAX_PARTITIONS_PER_BATCH`).
+"""
 
 from __future__ import annotations
 
 from pykbroker.errors import ErrorCode, KafkaError
 
 MAX_RECORDS_PER_REQUEST = 10_000
+MAX_PARTITIONS_PER_REQUEST = 10_000
 
 
 def check_batch_size(count: int) -> None:

@@ -17,7 +17,7 @@ from pykbroker.decision import Decision, MetadataRecord
 from pykbroker.environment.slices import paced
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.controller.assignment import manual_partitions, placed_partitions
-from pykbroker.kraft.controller.batch_size import check_batch_size
+from pykbroker.kraft.controller.batch_size import MAX_PARTITIONS_PER_REQUEST, check_batch_size
 from pykbroker.kraft.controller.configs import MAX_CONFIG_VALUE_LENGTH
 from pykbroker.kraft.controller.eligible_leaders import clear_eligible_leaders
 from pykbroker.kraft.controller.state import ControllerState
@@ -41,8 +41,6 @@ from pykbroker.protocol.messages.delete_topics_response import (
 from pykbroker.protocol.messages.remove_topic_record import RemoveTopicRecord
 from pykbroker.protocol.messages.topic_record import TopicRecord
 from pykbroker.protocol.primitives import ZERO_UUID
-
-MAX_PARTITIONS_PER_REQUEST: Final = 10_000
 
 
 def create_topics(state: ControllerState, request: Any) -> Decision[MetadataRecord]:
