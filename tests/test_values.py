@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import pytest
 
-from pykbroker.values import NamedTuple, value
+from pykbroker.values import NamedTuple, slotted, value
 
 
 @value
@@ -32,6 +32,33 @@ class Forecast:
 @value
 class Silence:
     pass
+
+
+@slotted
+class Site:
+    """Where readings are taken."""
+
+    place: str
+    height: int | None
+
+
+class Tower(Site):
+    __slots__ = ("floors",)
+
+    def __init__(self, place: str) -> None:
+        self.place = place
+        self.floors = 3
+
+
+def test_a_slotted_class_has_its_fields_and_no_others() -> None:
+    tower: Any = Tower("Bern")
+    assert (tower.place, tower.floors) == ("Bern", 3)
+    assert not hasattr(tower, "height")  # has no value yet
+    with pytest.raises(AttributeError):
+        tower.width = 4
+    assert typing.get_type_hints(Site) == {"place": str, "height": int | None}
+    assert (Site.__name__, Site.__module__) == ("Site", __name__)
+    assert Site.__doc__ == "Where readings are taken."
 
 
 def test_values_of_a_class_are_equal_if_their_fields_are() -> None:

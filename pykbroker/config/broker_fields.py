@@ -6,10 +6,10 @@ they are always at their default. A test holds this list against the table of ke
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from pykbroker.values import slotted
 
 
-@dataclass(init=False, slots=True, eq=False, repr=False)
+@slotted
 class BrokerFields:
     """Values of the configuration of a node, filled by BrokerConfig."""
 

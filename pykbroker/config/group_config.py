@@ -9,7 +9,6 @@ Invariant: values lie within the bounds that the brokers set, whatever the overr
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 
 from pykbroker.config.broker_config import BrokerConfig
 from pykbroker.config.definition import (
@@ -23,9 +22,10 @@ from pykbroker.config.definition import (
 from pykbroker.config.describe import describe_overridable, layered_synonyms
 from pykbroker.config.group_bounds import GROUP_BOUNDS
 from pykbroker.config.group_keys import GROUP_KEYS, GROUP_SYNONYMS
+from pykbroker.values import slotted
 
 
-@dataclass(init=False, slots=True, eq=False, repr=False)
+@slotted
 class GroupFields:
     """Values of the configuration of a group, filled by GroupConfig."""
 

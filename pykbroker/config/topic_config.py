@@ -8,7 +8,6 @@ Invariant: a TopicConfig never changes; topics without overrides share one per B
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 
 from pykbroker.config.broker_config import BrokerConfig
 from pykbroker.config.definition import (
@@ -21,11 +20,12 @@ from pykbroker.config.definition import (
 )
 from pykbroker.config.describe import describe_overridable, layered_synonyms
 from pykbroker.config.topic_keys import TOPIC_KEYS, TOPIC_SYNONYMS
+from pykbroker.values import slotted
 
 _ATTRIBUTES = [(name, key.attribute) for name, key in TOPIC_KEYS.items() if key.has_attribute]
 
 
-@dataclass(init=False, slots=True, eq=False, repr=False)
+@slotted
 class TopicFields:
     """Values of the configuration of a topic, filled by TopicConfig."""
 
