@@ -233,16 +233,18 @@ class Hosting:
                     topic_partition, topic_id, config, path, now_ms, is_new=is_new
                 )
             except LogDirFailure as failure:
-                if (
-                    path is not None
-                    or not is_new
-                    or not self._has_another(topic_partition, failure)
-                ):
+                if not is_new or not self._may_retry(topic_partition, path, failure):
                     raise
                 self._on_failure(failure)  # and the log is created in the next (getOrCreateLog)
 
-    def _has_another(self, topic_partition: TopicPartition, failure: LogDirFailure) -> bool:
-        """Return whether a log can be created in another directory than the one that failed."""
+    def _may_retry(
+        self, topic_partition: TopicPartition, path: str | None, failure: LogDirFailure
+    ) -> bool:
+        """Return whether a log can be created, in `path` if that is given, though a directory has
+        failed.
+        """
+        if path is not None:
+            return failure.directory != path and isinstance(failure, NothingCreated)
         directories = self._log_manager.directories
         failed = [each for each in directories if each.path == failure.directory]
         if not any(each.is_online for each in directories if each not in failed):

@@ -199,6 +199,38 @@ def test_a_dead_disk_does_not_keep_a_new_log_from_another_one(
     assert node.manager.partition(TopicPartition("t", 0)).log.log_directory == "/two"
 
 
+@pytest.mark.parametrize("is_assigned", [True, False])
+@pytest.mark.parametrize("is_dead", [True, False])
+def test_a_disk_from_which_a_log_was_just_deleted_keeps_no_new_log_from_another_one(
+    is_assigned: bool, is_dead: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is synced before the new log is created. Only the disk that cannot be is offline then."""
+    node = Node({"log.dirs": "/one,/two"})
+    one, two = node.log_manager.directories
+    one.meta, two.meta = (MetaProperties("cluster", NODE_ID, bytes(15) + at) for at in (b"1", b"2"))
+    record = partition_record(topic_id_of(7), directories=[one.directory_id])
+    node.apply(TopicRecord(name="t", topic_id=topic_id_of(7)), record)
+    node.delete_topic()
+    record = partition_record(topic_id_of(9), directories=[one.directory_id])
+    node.apply(TopicRecord(name="before", topic_id=topic_id_of(9)), record)
+    sizes = node.files.list_sizes
+
+    def list_sizes(path: str) -> dict[str, int]:
+        if is_dead and path.startswith("/one"):
+            raise OSError(5, "broken")
+        return sizes(path)
+
+    node.files.fail = lambda call, path: (
+        OSError(5, "broken") if path.startswith("/one") and (is_dead or call == "sync") else None
+    )
+    monkeypatch.setattr(node.files, "list_sizes", list_sizes)
+    chosen = two.directory_id if is_assigned else UNASSIGNED_DIRECTORY
+    record = partition_record(topic_id_of(8), directories=[chosen])
+    node.apply(TopicRecord(name="t", topic_id=topic_id_of(8)), record)
+    assert node.manager.partition(TopicPartition("t", 0)).log.log_directory == "/two"
+    assert not one.is_online
+
+
 def test_a_leader_whose_epoch_cannot_be_written_takes_only_its_directory_offline() -> None:
     node = Node({"log.dirs": "/one,/two"})
     node.create_topic(partitions=4, replicas=(NODE_ID, 2), leader=2)  # two in each

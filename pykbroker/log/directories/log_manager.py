@@ -198,7 +198,8 @@ class LogManager:
         is_new: bool = True,
     ) -> PartitionLog:
         """Create a log, by default in the directory with the fewest logs. Raises LogDirFailure of
-        that directory, and PartitionUnidentified if the log cannot be created.
+        that directory, or of another one in which an older log of the partition is; and
+        PartitionUnidentified if the log cannot be created.
 
         is_new False: the partition existed before the start. While a directory is offline, it may
         contain the partition's log: an empty one elsewhere would lose data now and be a duplicate

@@ -19,6 +19,7 @@ from collections.abc import Callable
 
 from pykbroker.environment.files import Files, LogDirFailure
 from pykbroker.log.directories.chores import Chores
+from pykbroker.log.directories.log_creation import NothingCreated
 from pykbroker.log.directories.log_directories import LogDirectories
 from pykbroker.log.directories.log_directory import LogDirectory
 from pykbroker.log.directories.partition_directories import DELETE, STRAY, aside_name
@@ -106,10 +107,15 @@ class LogRemoval:
             self._unsynced[path] = later
 
     def sync_before_creating(self, topic_partition: TopicPartition, target: str) -> None:
-        """Sync the other log directories in which a log of the partition was just deleted."""
+        """Sync the other log directories in which a log of the partition was just deleted.
+        NothingCreated if one of them fails.
+        """
         for directory, last in self.unsynced():
             if directory.path != target and topic_partition in self._unsynced[directory.path]:
-                directory.sync()
+                try:
+                    self._files.sync_dir(directory.path)
+                except OSError as error:
+                    raise NothingCreated(directory.path, "syncing", error) from error
                 self.synced(directory.path, last)
 
     def _forget(self, log: PartitionLog) -> None:
