@@ -8,16 +8,19 @@ so that a test can be pointed at either.
 from __future__ import annotations
 
 import atexit
+import base64
 import shutil
 import signal
 import socket
 import subprocess
 import tempfile
 import time
+import uuid
 from functools import cache
 from pathlib import Path
 from types import TracebackType
 
+from tests.harness.class_archive import archive_options
 from tests.harness.ports import KeptPorts
 from tests.harness.tools import java, kafka_classpath
 
@@ -28,11 +31,8 @@ UNBUILT_FEATURES = (
     "streams.version=0",
 )
 
-QUICK_JVM = ("-XX:+UseSerialGC", "-Xshare:auto")
-"""For tests: a small process that is soon there."""
-
-QUICK_JIT = ("-XX:TieredStopAtLevel=1", *QUICK_JVM)
-"""For tools and nodes that do not run for long."""
+QUICK_JVM = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+"""For tools, and nodes that do not run for long: a small process that is soon there."""
 
 SHIPPED_JVM = (
     "-server",
@@ -84,20 +84,30 @@ def java_command(
     class_name: str,
     *arguments: str,
     heap: str = "256m",
-    options: tuple[str, ...] = QUICK_JIT,
+    options: tuple[str, ...] = QUICK_JVM,
     classpath: str | None = None,
 ) -> list[str]:
-    """The command line that runs one of Apache's classes, quietly; by default with a quick JIT."""
+    """The command line that runs one of Apache's classes, quietly; by default one that is soon
+    there."""
+    path = classpath or kafka_classpath()
+    if options == QUICK_JVM and path.startswith(kafka_classpath()):
+        options = (*options, *archive_options(_archive_classes))
     return [
         java(),
         f"-Xmx{heap}",
         *options,
         f"-Dlog4j2.configurationFile={_logging_settings()}",
         "-cp",
-        classpath or kafka_classpath(),
+        path,
         class_name,
         *arguments,
     ]
+
+
+def _archive_classes(path: Path) -> None:
+    """Have a node write the classes that it has loaded."""
+    with ApacheBroker(jvm=(*QUICK_JVM, f"-XX:ArchiveClassesAtExit={path}")) as node:
+        node.stop()
 
 
 @cache
@@ -110,16 +120,22 @@ def _logging_settings() -> Path:
     return path
 
 
+def random_uuid() -> str:
+    """In Kafka's base64; not one that a command line takes for a flag."""
+    return base64.urlsafe_b64encode(b"\x01" + uuid.uuid4().bytes[1:]).decode().rstrip("=")
+
+
 def run_tool(
     class_name: str,
     *arguments: str,
     stdin: str | None = None,
     timeout_s: float = 300,
     check: bool = True,
+    options: tuple[str, ...] = QUICK_JVM,
 ) -> str:
     """Run a tool to its end; standard output. AssertionError with its output when it fails."""
     done = subprocess.run(
-        java_command(class_name, *arguments),
+        java_command(class_name, *arguments, options=options),
         input=stdin,
         capture_output=True,
         text=True,
@@ -194,9 +210,8 @@ class ApacheBroker:
     def format(self) -> None:
         """Format the data directory as `kafka-storage.sh format --standalone` does."""
         features = [argument for f in self._features for argument in ("--feature", f)]
-        cluster_id = run_tool(STORAGE, "random-uuid").strip()
-        arguments = ["format", "-t", cluster_id, "-c", str(self._properties), "--standalone"]
-        run_tool(STORAGE, *arguments, *features)
+        arguments = ["format", "-t", random_uuid(), "-c", str(self._properties), "--standalone"]
+        run_tool(STORAGE, *arguments, *features, options=self._jvm)
 
     def start(self) -> None:
         """Format an empty directory, start, and wait until the listener answers."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import base64
 import signal
 import subprocess
 import sys
 import time
-import uuid
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
@@ -15,17 +13,18 @@ from typing import Self
 
 from confluent_kafka.admin import AdminClient
 
-from tests.harness.apache import QUICK_JIT, STORAGE, UNBUILT_FEATURES, java_command
+from tests.harness.apache import (
+    QUICK_JVM,
+    STORAGE,
+    UNBUILT_FEATURES,
+    java_command,
+    random_uuid,
+)
 from tests.harness.ports import KeptPorts
 
 APACHE = "apache"
 OURS = "ours"
 START_SECONDS = 300.0
-
-
-def _random_uuid() -> str:
-    """In Kafka's base64; not one that a command line takes for a flag."""
-    return base64.urlsafe_b64encode(b"\x01" + uuid.uuid4().bytes[1:]).decode().rstrip("=")
 
 
 class MixedNode:
@@ -112,7 +111,7 @@ class MixedCluster:
         directory: Path,
         *kinds: str,
         is_dynamic: bool = False,
-        jvm: tuple[str, ...] = QUICK_JIT,
+        jvm: tuple[str, ...] = QUICK_JVM,
         **config: str,
     ) -> None:
         self._ports = KeptPorts(2 * len(kinds))
@@ -124,7 +123,7 @@ class MixedCluster:
         controllers = ports[len(kinds) :]
         self.controller_ports = controllers
         quorum = "voters=" + ",".join(f"{n}@127.0.0.1:{p}" for n, p in enumerate(controllers, 1))
-        self.directory_ids = [_random_uuid() for _ in kinds] if is_dynamic else []
+        self.directory_ids = [random_uuid() for _ in kinds] if is_dynamic else []
         if is_dynamic:
             quorum = f"bootstrap.servers={self.bootstrap_controllers}"
         for node, controller_port in zip(self.nodes, controllers, strict=True):
@@ -165,7 +164,7 @@ class MixedCluster:
         )
 
     def __enter__(self) -> Self:
-        cluster_id = _random_uuid()
+        cluster_id = random_uuid()
         flags = []
         if self.directory_ids:
             flags = ["--initial-controllers", self.initial_controllers]

@@ -66,7 +66,7 @@ def cache_dir() -> Path:
 
 
 @contextmanager
-def _locked(name: str) -> Iterator[Path]:
+def locked(name: str) -> Iterator[Path]:
     """One installer at a time, also over several test processes."""
     directory = cache_dir() / name
     directory.mkdir(exist_ok=True)
@@ -123,7 +123,7 @@ def spark_kafka_jars() -> str:
 
 def _jars(name: str, jars: tuple[tuple[str, str, str], ...], only: str = "") -> Path:
     """A directory with these jars and all that they need, or `only` the artifacts named."""
-    with _locked(name) as directory:
+    with locked(name) as directory:
         libs = directory / "libs"
         if not (directory / "complete").exists():
             dependencies = "".join(_DEPENDENCY.format(*jar) for jar in jars)
@@ -150,7 +150,7 @@ def kcat() -> str:
 def node_modules() -> Path:
     """A directory with kafkajs in it, for NODE_PATH."""
     _required("node")
-    with _locked(f"kafkajs-{KAFKAJS_VERSION}") as directory:
+    with locked(f"kafkajs-{KAFKAJS_VERSION}") as directory:
         if not (directory / "complete").exists():
             command = ["npm", "install", "--no-audit", "--no-fund", f"kafkajs@{KAFKAJS_VERSION}"]
             (directory / "package.json").write_text('{"private": true}')
@@ -168,7 +168,7 @@ def prometheus() -> str:
     installed = shutil.which("prometheus")
     if installed is not None:
         return installed
-    with _locked("prometheus") as directory:
+    with locked("prometheus") as directory:
         program = directory / "usr" / "bin" / "prometheus"
         if not (directory / "complete").exists():
             _download_package("prometheus", directory)

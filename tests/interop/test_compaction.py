@@ -22,8 +22,8 @@ from pykbroker.log.compaction.cleaner_state import CleanerState
 from pykbroker.log.partition.partition_log import PartitionLog
 from pykbroker.log.recovery.opening import open_log
 from pykbroker.protocol.control_records import ABORT, COMMIT
+from tests.harness.apache import java_command
 from tests.harness.consumed import error_of, offset_of
-from tests.harness.tools import java, kafka_classpath
 from tests.log.compaction.compaction_makers import (
     DAY,
     NOW,
@@ -70,7 +70,7 @@ def fill(log: PartitionLog, dice: random.Random) -> None:
 def apache_cleans(directory: Path, now_ms: int, first_dirty: int) -> int:
     """One round of Apache's cleaner; the new first dirty offset."""
     settings = [str(now_ms), str(DAY), str(SEGMENT_BYTES), str(first_dirty)]
-    command = [java(), "-Xmx512m", "-cp", kafka_classpath(), str(ORACLE), str(directory), *settings]
+    command = java_command(str(ORACLE), str(directory), *settings, heap="512m")
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     return int(done.stdout.split()[0])

@@ -33,7 +33,7 @@ from pykbroker.protocol.api import message_class
 from pykbroker.protocol.json_form import default_value, from_json, to_json
 from pykbroker.protocol.primitives import ZERO_UUID, DecodeError, Message
 from pykbroker.protocol.schema import Field, Struct, to_snake_case
-from tests.harness.tools import java, kafka_classpath
+from tests.harness.apache import java_command
 from tests.protocol.random_messages import PAIRS, SCHEMAS, MessageMaker, encode, mutate
 
 ORACLE = Path(__file__).parent / "java" / "CodecOracle.java"
@@ -50,8 +50,7 @@ class Oracle:
     """Apache's classes behind a pipe; see CodecOracle.java for the format."""
 
     def __init__(self) -> None:
-        options = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx512m"]
-        command = [java(), *options, "-cp", kafka_classpath(), str(ORACLE)]
+        command = java_command(str(ORACLE), heap="512m")
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def ask(self, items: list[tuple[str, str, int, bytes]]) -> Iterator[tuple[bool, bytes]]:

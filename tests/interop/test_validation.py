@@ -23,7 +23,7 @@ from pykbroker.protocol import record_batch as rb
 from pykbroker.protocol.record import CorruptRecord
 from pykbroker.protocol.record_batch import NewRecord, build_batch, iter_batches, iter_records
 from pykbroker.types import TopicPartition
-from tests.harness.tools import java, kafka_classpath
+from tests.harness.apache import java_command
 
 ORACLE = Path(__file__).parent / "java" / "ValidationOracle.java"
 NOW = 1_700_000_000_000
@@ -106,9 +106,8 @@ class Apache:
     def __init__(self, directory: Path, settings: dict[str, str]) -> None:
         directory.mkdir()
         texts = [f"{name}={value}" for name, value in settings.items()]
-        options = ["-Xmx512m", "-cp", kafka_classpath(), str(ORACLE)]
         self.process = subprocess.Popen(
-            [java(), *options, str(directory), str(NOW), *texts],
+            java_command(str(ORACLE), str(directory), str(NOW), *texts, heap="512m"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
