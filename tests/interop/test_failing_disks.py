@@ -73,12 +73,15 @@ def fill(broker: Broker, per_partition: int) -> tuple[Counter[int], dict[int, st
     acknowledged: Counter[int] = Counter()
     failed: dict[int, str] = {}
     for number in range(per_partition):
-        for partition in range(PARTITIONS):
-            if partition in failed:
-                continue
-            value = b"%08d" % number + bytes(RECORD_BYTES)
+        value = b"%08d" % number + bytes(RECORD_BYTES)
+        sent = {  # together: a client takes its whole time-out to give up a record
+            partition: producer.send(TOPIC, value, partition=partition)
+            for partition in range(PARTITIONS)
+            if partition not in failed
+        }
+        for partition, future in sent.items():
             try:
-                producer.send(TOPIC, value, partition=partition).get(60)
+                future.get(60)
                 acknowledged[partition] += 1
             except KafkaError as refused:
                 failed[partition] = type(refused).__name__
