@@ -110,6 +110,7 @@ class Script(Requests):
         first, second = self.client("first"), self.client("second")
         group = "two"
         a = self.join("pending", group, 9).member_id
+        self._await(group, "Empty")  # the answer may come before the group is committed
         self.describe("pending", group)
         a = self.join("a joins", group, 9, member_id=a).member_id
         self.describe("completing", group)
