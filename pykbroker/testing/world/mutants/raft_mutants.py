@@ -149,7 +149,7 @@ RAFT_MUTANTS = (
         "a voter truncates what its leader does not have",
         (Patch("kraft.raft.raft_driver:RaftDriver.truncate", doing_nothing),),
         life=QUORUM,
-        seed=1,
+        seed=70,
     ),
     Mutant(
         "controller-is-not-built-anew",
