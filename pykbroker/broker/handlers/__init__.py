@@ -154,6 +154,8 @@ class Served(NamedTuple):
 
 # The parts of the controller.
 _TOPICS: Final = "pykbroker.kraft.controller.topics"
+_TOPIC_DELETION: Final = "pykbroker.kraft.controller.topic_deletion"
+_TOPIC_GROWTH: Final = "pykbroker.kraft.controller.topic_growth"
 _CONFIGS: Final = "pykbroker.kraft.controller.configs"
 _FEATURES: Final = "pykbroker.kraft.controller.features"
 _ELECTIONS: Final = "pykbroker.kraft.controller.elections"
@@ -187,8 +189,8 @@ HANDLERS: tuple[Served, ...] = (
     Served("ApiVersions", "api_versions", on_controller=True),
     Served("Metadata", "metadata"),
     Served("CreateTopics", "create_topics", on_controller=True, machine=_TOPICS),
-    Served("DeleteTopics", "delete_topics", on_controller=True, machine=_TOPICS),
-    Served("CreatePartitions", "create_partitions", on_controller=True, machine=_TOPICS),
+    Served("DeleteTopics", "delete_topics", on_controller=True, machine=_TOPIC_DELETION),
+    Served("CreatePartitions", "create_partitions", on_controller=True, machine=_TOPIC_GROWTH),
     Served("ElectLeaders", "elect_leaders", on_controller=True, machine=_ELECTIONS),
     Served("AlterPartition", "alter_partition", on_controller=True, machine=_ISR_CHANGES),
     Served(

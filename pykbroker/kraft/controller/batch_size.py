@@ -1,4 +1,5 @@
-"""How many records one request may write, and how many partitions it may create.
+"""How many records one request may write, how many partitions it may create, and how long the value
+of a setting may be.
 
 Source: Kafka's `QuorumController.java` (`MAX_RECORDS_PER_USER_OP`),
 `ReplicationControlManager.java` (`MAX_PARTITIONS_PER_BATCH`).
@@ -10,6 +11,7 @@ from pykbroker.errors import ErrorCode, KafkaError
 
 MAX_RECORDS_PER_REQUEST = 10_000
 MAX_PARTITIONS_PER_REQUEST = 10_000
+MAX_CONFIG_VALUE_LENGTH = 0x7FFF
 
 
 def check_batch_size(count: int) -> None:

@@ -22,7 +22,7 @@ from pykbroker.config import (
 from pykbroker.decision import Decision, MetadataRecord
 from pykbroker.environment.slices import paced
 from pykbroker.errors import ErrorCode, KafkaError
-from pykbroker.kraft.controller.batch_size import check_batch_size
+from pykbroker.kraft.controller.batch_size import MAX_CONFIG_VALUE_LENGTH, check_batch_size
 from pykbroker.kraft.controller.eligible_leaders import MIN_INSYNC_REPLICAS, clear_eligible_leaders
 from pykbroker.kraft.controller.state import ControllerState
 from pykbroker.kraft.image import BROKER_RESOURCE, GROUP_RESOURCE, TOPIC_RESOURCE
@@ -30,7 +30,6 @@ from pykbroker.kraft.topic_name import topic_name_fault
 from pykbroker.protocol.messages.config_record import ConfigRecord
 
 SET, DELETE, APPEND, SUBTRACT = 0, 1, 2, 3
-MAX_CONFIG_VALUE_LENGTH: Final = 0x7FFF
 
 # ConfigResource.Type by number, as printed in error messages.
 _TYPE_NAMES: Final = {0: "UNKNOWN", 2: "TOPIC", 4: "BROKER", 8: "BROKER_LOGGER"}

@@ -166,13 +166,13 @@ class Controller:
 
     def delete_topics(self, request: Any, version: int) -> Decision[MetadataRecord]:
         """DeleteTopicsRequest -> DeleteTopicsResponse."""
-        from pykbroker.kraft.controller.topics import delete_topics
+        from pykbroker.kraft.controller.topic_deletion import delete_topics
 
         return delete_topics(self.state, request, version)
 
     def create_partitions(self, request: Any) -> Decision[MetadataRecord]:
         """CreatePartitionsRequest -> CreatePartitionsResponse."""
-        from pykbroker.kraft.controller.topics import create_partitions
+        from pykbroker.kraft.controller.topic_growth import create_partitions
 
         return create_partitions(self.state, request)
 

@@ -108,7 +108,7 @@ METADATA_MUTANTS = (
     Mutant(
         "deletion-answered-only",
         "a topic whose deletion was acknowledged no longer exists",
-        (Patch("kraft.controller.topics:delete_topics", instead(_without_records)),),
+        (Patch("kraft.controller.topic_deletion:delete_topics", instead(_without_records)),),
         seed=1,
     ),
 )
