@@ -16,6 +16,7 @@ from pykbroker.environment.files import Buffer
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.log.partition.holes import first_hole
 from pykbroker.protocol.stored_batch import read_stored_header
+from pykbroker.replication.high_watermark import within
 
 if TYPE_CHECKING:
     from pykbroker.log.partition.partition_log import AppendOutcome
@@ -76,7 +77,7 @@ def take_over(partition: Partition, high_watermark: int, log_start_offset: int) 
     """
     log = partition.log
     before = partition.high_watermark
-    partition.high_watermark = max(log.log_start_offset, min(high_watermark, log.log_end_offset))
+    partition.high_watermark = within(log, high_watermark)
     if log.log_start_offset < log_start_offset <= partition.high_watermark:
         log.advance_log_start_offset(log_start_offset)
     return partition.high_watermark != before

@@ -15,10 +15,21 @@ Source: `Partition.maybeIncrementLeaderHW`.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from pykbroker.replication.brokers import ClusterBrokers
 from pykbroker.replication.follower_progress import FollowerProgress
 from pykbroker.replication.isr import IsrState
+
+if TYPE_CHECKING:
+    from pykbroker.log.partition.partition_log import PartitionLog
+
+
+def within(log: PartitionLog, offset: int) -> int:
+    """Return `offset`, or the end of the log that is nearest to it: a high watermark is between
+    them.
+    """
+    return max(log.log_start_offset, min(offset, log.log_end_offset))
 
 
 def leader_high_watermark(

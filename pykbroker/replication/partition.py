@@ -29,7 +29,7 @@ from pykbroker.purgatory import WatchKey
 from pykbroker.replication.brokers import ClusterBrokers
 from pykbroker.replication.follower_progress import FollowerProgress
 from pykbroker.replication.followers import Followers
-from pykbroker.replication.high_watermark import leader_high_watermark
+from pykbroker.replication.high_watermark import leader_high_watermark, within
 from pykbroker.replication.isr import (
     NOT_APPLIED,
     OUTDATED,
@@ -133,7 +133,7 @@ class Partition:
         self.leader_epoch_start_offset = 0
         self.partition_epoch = -1
         self.is_leader = False
-        self.high_watermark = max(log.log_start_offset, min(high_watermark, log.log_end_offset))
+        self.high_watermark = within(log, high_watermark)
         self._local_id = local_id
         self._lag_max_ms = lag_max_ms
         self._brokers = brokers or ClusterBrokers()

@@ -28,6 +28,7 @@ from pykbroker.log.partition.partition_log import AppendOrigin, AppendOutcome, P
 from pykbroker.protocol.primitives import ZERO_UUID
 from pykbroker.replication.fetch_request import FetchParams, FetchPartition, FetchResult
 from pykbroker.replication.follower_session import FollowerSession
+from pykbroker.replication.high_watermark import within
 from pykbroker.replication.hosting import Hosting
 from pykbroker.replication.partition import Partition
 from pykbroker.replication.partition_events import (
@@ -427,6 +428,7 @@ class ReplicaManager:
         partition = self.find(*topic_partition)
         if partition is not None:
             partition.log = log
+            partition.high_watermark = within(log, partition.high_watermark)  # it may begin later
             if partition.is_leader:  # the copy does not know of an epoch without records
                 start_offset = partition.leader_epoch_start_offset
                 log.assign_epoch_start(partition.leader_epoch, start_offset)

@@ -116,6 +116,17 @@ def test_the_copy_of_a_log_whose_directory_failed_is_deleted_with_its_topic() ->
     assert name.endswith("-delete")
 
 
+def test_the_high_watermark_is_not_before_the_start_of_a_copy() -> None:
+    """After a power failure the high watermark may be 0, and the copy begin at the log's start."""
+    node = Node({"log.dirs": "/one,/two"})
+    log, copy = moving(node)
+    partition = node.manager.partition(log.topic_partition)
+    copy.truncate_fully_and_start_at(25, node.now_ms)
+    node.log_manager.moves.promote(log.topic_partition)
+    assert partition.log is copy
+    assert (partition.high_watermark, copy.log_start_offset) == (25, 25)
+
+
 def test_a_deleted_topics_log_is_renamed_at_once() -> None:
     node = Node()
     node.create_topic(partitions=2)

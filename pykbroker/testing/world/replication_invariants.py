@@ -246,8 +246,9 @@ class ReplicationRules:
             )
         elif before is None or view.epoch != before.epoch or view.end < before.end:
             return
-        elif view != before or not committed.was_cut:
-            # Otherwise its log was only moved: it may not have heard yet of what its leader lost.
+        elif not committed.was_cut or view.high != before.high or view.end > before.end:
+            # Otherwise its log was only moved, or deleted from: it may not have heard yet of what
+            # its leader lost.
             self._compare(name, place, partition, min(view.high, committed.end))
 
     def _is_outdated(self, key: PartitionKey, view: View) -> bool:

@@ -191,6 +191,20 @@ def test_a_copy_may_replace_a_log_before_its_node_hears_of_a_loss() -> None:
         stage.check(2)
 
 
+def test_retention_of_a_replica_that_has_not_heard_of_a_loss_proves_nothing() -> None:
+    stage = Stage().replicated()
+    stage.rules.forget(TOPIC_ID, 0, 0)
+    stage.replica(1).log.truncate_to(0, NOW_MS)
+    stage.append(1, "other", epoch=1)
+    stage.check(1, is_leader=True, leader_epoch=1, high_watermark=1)
+    stage.check(2)
+    stage.replica(2).log.advance_log_start_offset(1)
+    stage.check(2)
+    stage.replica(2).log.truncate_fully_and_start_at(0, NOW_MS)
+    stage.check(2, high_watermark=0)
+    assert stage.rules.cuts == 1
+
+
 def test_without_a_loss_the_word_of_a_leader_that_was_replaced_counts() -> None:
     stage = Stage().replicated()
     stage.rules.image = image_with(leader_epoch=1)
