@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from tests.harness import class_archive
 from tests.harness.apache import STORAGE, java_command
 from tests.harness.class_archive import NAME, archive_options
-from tests.harness.tools import kafka_classpath
 
 options_of = archive_options.__wrapped__  # as another process would
 
 
 @pytest.fixture
 def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """The paths that were asked for, with an empty cache beside that of the jars."""
-    kafka_classpath()
+    """The paths that were asked for, with an empty cache and without a JVM."""
     monkeypatch.setenv("PYKBROKER_TEST_CACHE", str(tmp_path))
+    monkeypatch.setattr(class_archive, "fingerprint", lambda: "of-these-jars")
     return []
 
 
