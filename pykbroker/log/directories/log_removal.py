@@ -89,12 +89,12 @@ class LogRemoval:
         _log.warning("%s belongs to another topic and was moved to %s", path, aside)
 
     def unsynced(self) -> list[tuple[LogDirectory, int]]:
-        """Return the log directories to be synced, with the number of the last deletion in each.
+        """Return the log directories to be synced, with the number of the last deletion.
 
         A directory that is offline cannot be synced any more.
         """
         return [
-            (directory, max(self._unsynced[directory.path].values()))
+            (directory, self._deletions)
             for directory in self._directories
             if directory.is_online and directory.path in self._unsynced
         ]
