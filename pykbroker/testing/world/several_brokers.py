@@ -93,7 +93,7 @@ class SeveralBrokers:
         self.power = PowerLosses(self.nodes)
         add_rule(controllers, self.quorum)
         add_rule(self.nodes, NoBugs())
-        add_rule(self.brokers, self.rules)
+        add_rule(self.nodes, self.rules)  # also where a controller of its own commits metadata
         add_image_rule(self.nodes, MetadataOffsets())
         add_image_rule(self.brokers, ImageEveryWhere())
         add_image_rule(self.brokers, CoordinatorTerms(self.group.process_ended))

@@ -9,6 +9,7 @@ import os
 
 import pytest
 
+from pykbroker.kraft.image import MetadataImage
 from pykbroker.testing.world.__main__ import Kind, live
 from pykbroker.testing.world.several_brokers import SeveralBrokers
 from pykbroker.testing.world.shape import Shape
@@ -32,6 +33,15 @@ def test_lives(chunk: int) -> None:
 def test_a_life_with_controllers_of_their_own() -> None:
     _, failure = live(1, THREE._replace(controllers=5))
     assert not failure, failure
+
+
+def test_in_sync_replicas_are_checked_when_a_controller_of_its_own_commits() -> None:
+    """The next event of a broker may be after the next commit."""
+    life = SeveralBrokers(1, shape=Shape(3, controllers=5))
+    for node in life.nodes:
+        life.rules.image = MetadataImage()
+        node.check_rules()
+        assert life.rules.image is None, node.name
 
 
 @pytest.mark.slow
