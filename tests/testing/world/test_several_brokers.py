@@ -6,14 +6,19 @@ PYKBROKER_CLUSTER_SEEDS=1000 runs more of them; a failure prints the command tha
 from __future__ import annotations
 
 import os
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from pykbroker.kraft.image import MetadataImage
+from pykbroker.replication.partition import ACKS_ALL
 from pykbroker.testing.world.__main__ import Kind, live
 from pykbroker.testing.world.several_brokers import SeveralBrokers
 from pykbroker.testing.world.shape import Shape
 from pykbroker.testing.world.transaction_ledger import Outcome
+from pykbroker.types import TopicPartition
+from tests.log.log_makers import NOW_MS, append, memory_disk, open_orders
 
 FULL = range(5)
 SEEDS = int(os.environ.get("PYKBROKER_CLUSTER_SEEDS", "8"))
@@ -42,6 +47,25 @@ def test_in_sync_replicas_are_checked_when_a_controller_of_its_own_commits() -> 
         life.rules.image = MetadataImage()
         node.check_rules()
         assert life.rules.image is None, node.name
+
+
+@pytest.mark.parametrize("is_short", [True, False])
+def test_a_log_that_ends_in_a_gap_waits_for_a_record(
+    is_short: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = open_orders(memory_disk())
+    partition: Any = SimpleNamespace(
+        is_leader=True, log=log, may_append=lambda acks: not (is_short and acks == ACKS_ALL)
+    )
+    life = SeveralBrokers(1)
+    monkeypatch.setattr(life, "_hosted_by", lambda node: [(TopicPartition("t", 0), partition)])
+    append(log, b"a", epoch=0)
+    assert not life._waits_for_a_record()
+    log.queue.roll(NOW_MS, 5)
+    log.local.log_end_offset = 5
+    assert life._waits_for_a_record() is is_short
+    log.truncate_fully_and_start_at(5, NOW_MS)  # empty, without a gap
+    assert not life._waits_for_a_record()
 
 
 @pytest.mark.slow
