@@ -9,6 +9,7 @@ field.
 from __future__ import annotations
 
 from collections import namedtuple
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
 
@@ -72,6 +73,43 @@ def _text(self: Any) -> str:
 
 # --- named tuples -------------------------------------------------------------------------------
 
+
+def _make(cls: Any, values: Iterable[Any]) -> Any:
+    made = tuple.__new__(cls, values)
+    if len(made) != len(cls._fields):
+        raise TypeError(f"Expected {len(cls._fields)} arguments, got {len(made)}")
+    return made
+
+
+def _replace(self: Any, /, **changed: Any) -> Any:
+    made = self._make(map(changed.pop, self._fields, self))
+    if changed:
+        raise ValueError(f"Got unexpected field names: {list(changed)!r}")
+    return made
+
+
+def _as_dict(self: Any) -> dict[str, Any]:
+    return dict(zip(self._fields, self, strict=True))
+
+
+def _shown(self: Any) -> str:
+    fields = ", ".join(f"{name}={value!r}" for name, value in zip(self._fields, self, strict=True))
+    return f"{self.__class__.__name__}({fields})"
+
+
+def _arguments(self: Any) -> tuple[Any, ...]:
+    return tuple(self)
+
+
+_SHARED = {
+    "_make": classmethod(_make),
+    "_replace": _replace,
+    "_asdict": _as_dict,
+    "__repr__": _shown,
+    "__getnewargs__": _arguments,
+}
+"""What `collections.namedtuple` makes anew for each class, once for all of them."""
+
 if TYPE_CHECKING:
     from typing import NamedTuple
 else:
@@ -91,7 +129,7 @@ else:
             values = [body.pop(field) for field in defaults]
             made = namedtuple(name, fields, defaults=values, module=body.pop("__module__"))
             made.__new__.__annotations__ = fields
-            for key, attribute in {"__annotations__": fields, **body}.items():
+            for key, attribute in {"__annotations__": fields, **_SHARED, **body}.items():
                 setattr(made, key, attribute)
             return made
 

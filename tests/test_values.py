@@ -156,6 +156,14 @@ def test_a_named_tuple_can_be_copied_and_pickled() -> None:
     assert pickle.loads(pickle.dumps(station)) == copy.deepcopy(station) == station
 
 
+def test_a_named_tuple_is_made_of_as_many_values_as_it_has_fields() -> None:
+    assert Station._make(["Bern", 540, None]) == Station("Bern", 540)
+    with pytest.raises(TypeError, match="Expected 3 arguments, got 2"):
+        Station._make(["Bern", 540])
+    with pytest.raises(ValueError, match="unexpected field names: \\['depth_m'\\]"):
+        cast(Any, Station("Bern", 540))._replace(depth_m=3)
+
+
 def test_a_named_tuple_is_matched_by_position() -> None:
     match Station("Bern", 540):
         case Station(place, height):

@@ -21,7 +21,6 @@ from pykbroker.broker.prepared.fetch_entries import (
     EntryLayout,
 )
 from pykbroker.broker.prepared.records_template import RecordsTemplate
-from pykbroker.broker.prepared.session_fetch import prepare_session
 from pykbroker.broker.requests.session_shard import FINAL_EPOCH, Entry
 from pykbroker.environment.files import Buffer
 from pykbroker.protocol.messages.fetch_response import (
@@ -216,7 +215,9 @@ def prepare(services: BrokerServices, request: Request, answer: Answer) -> Prepa
     """Prepare for requests like this one, which the general path has served."""
     message: FetchRequest = request.message
     version = request.api_version
-    if message.session_epoch != FINAL_EPOCH:
+    if message.session_epoch != FINAL_EPOCH:  # librdkafka's clients have no sessions
+        from pykbroker.broker.prepared.session_fetch import prepare_session
+
         return prepare_session(services, request, answer)
     if (
         len(message.topics) != 1
