@@ -52,7 +52,6 @@ from pykbroker.kraft.storage_format import (
     ensure_storage,
     survey_directories,
 )
-from pykbroker.log.directories.checkpoints import clean_shutdown_epoch
 from pykbroker.log.directories.closing import closing_in
 from pykbroker.log.directories.directory_loader import loading_in
 from pykbroker.log.directories.housekeeping_driver import HousekeepingDriver
@@ -223,7 +222,8 @@ class BrokerServer:
 
     def _open_quorum(self) -> None:
         """Read the metadata log and join the quorum; a single voter becomes leader at once."""
-        clean_epoch = clean_shutdown_epoch(self.files, self.config.log_directories)
+        directories = self.log_manager.directories
+        clean_epoch = directories.take_clean_shutdown(self.config.metadata_log_directory)
         self.kraft = KraftNodeDriver(
             config=self.config,
             storage=self.storage,

@@ -13,6 +13,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from pykbroker.environment.files import Files, LogDirFailure
+from pykbroker.log.directories.checkpoints import clean_shutdown_epoch
 from pykbroker.log.directories.log_directory import DirectoryRefused, LogDirectory
 from pykbroker.log.partition.partition_log import PartitionLog
 
@@ -59,6 +60,23 @@ class LogDirectories:
         for directory in self._all:
             if directory.failure is not None:
                 _log.error("%s", directory.failure)
+
+    def take_clean_shutdown(self, metadata_directory: str) -> int | None:
+        """Return the broker epoch that the last clean shutdown recorded; None if it was not clean.
+
+        The directory of the metadata log (the first, if it is none of these) forgets it: that log
+        changes from now on, before the others are loaded, and a start after a crash has to check
+        it.
+        """
+        paths = [directory.path for directory in self._all]
+        taken = self._all[paths.index(metadata_directory) if metadata_directory in paths else 0]
+        epoch = clean_shutdown_epoch(taken.files, paths)
+        if taken.is_online:
+            try:
+                taken.take_clean_shutdown()
+            except LogDirFailure as failure:
+                self.fail(taken.path, failure)
+        return epoch
 
     def unlock(self) -> None:
         for directory in self._all:

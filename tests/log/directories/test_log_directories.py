@@ -7,6 +7,7 @@ import pytest
 from pykbroker.config import TopicConfig
 from pykbroker.environment.files import LogDirFailure
 from pykbroker.log.directories.checkpoints import MetaProperties
+from pykbroker.log.directories.log_directories import LogDirectories
 from pykbroker.log.directories.log_directory import DirectoryRefused
 from pykbroker.testing.world.memory_files import MemoryFiles
 from tests.log.directories.test_log_manager import ORDERS, TOPIC_ID, failing, loaded
@@ -77,3 +78,33 @@ def test_a_node_needs_its_metadata_and_one_directory(files: MemoryFiles) -> None
     assert directories.loss_of(second, "/b") == "the metadata log is in /b, which failed"
     directories.fail("/a")
     assert directories.loss_of(first, "/c") == "/a, the last log directory, failed"
+
+
+@pytest.mark.parametrize("metadata", ["/b", "/elsewhere"])
+def test_a_clean_shutdown_is_forgotten_where_a_log_changes_before_all_are_loaded(
+    files: MemoryFiles, metadata: str
+) -> None:
+    def opened() -> LogDirectories:
+        directories = LogDirectories(files, ["/a", "/b"])
+        directories.open()
+        return directories
+
+    for directory in opened():
+        directory.write_clean_shutdown(17)
+        directory.close()
+    again = opened()
+    assert again.take_clean_shutdown(metadata) == 17
+    taken, other = ("/b", "/a") if metadata == "/b" else ("/a", "/b")
+    assert not files.exists(f"{taken}/.kafka_cleanshutdown")
+    assert files.exists(f"{other}/.kafka_cleanshutdown")
+    assert [each.was_clean for each in again] == [taken == "/a", taken == "/b"]
+    again.unlock()
+    assert opened().take_clean_shutdown(metadata) is None
+
+
+def test_a_directory_that_fails_at_that_is_offline(files: MemoryFiles) -> None:
+    directories = LogDirectories(files, ["/a", "/b"])
+    directories.open()
+    files.fail = failing("/a")
+    assert directories.take_clean_shutdown("/a") is None
+    assert [each.is_online for each in directories] == [False, True]
