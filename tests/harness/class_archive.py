@@ -23,7 +23,7 @@ NAME = f"kafka-{KAFKA_VERSION}-classes"
 def archive_options(make: Callable[[Path], None]) -> tuple[str, ...]:
     """Return the options of a JVM that uses the archive; `make(path)` writes it if need be.
 
-    A JVM that cannot use it after all starts without it, and is told not to say so.
+    A JVM that cannot use the archive starts without it, and prints no warning.
     """
     with locked(NAME) as directory:
         path = directory / f"{fingerprint()}.jsa"

@@ -135,7 +135,7 @@ class PartitionLedger:
         if may_be_lost and (is_above or not self.is_everywhere(offset)):
             # As in Kafka: only its next leader tells a replica what is lost. Until then, a
             # follower, or a leader that was replaced, shows what was committed before. And a gap
-            # in one of the logs stays there, whoever leads.
+            # in one of the logs stays, even if its node becomes a follower.
             self.lost_by_power += 1
             return
         if is_above:

@@ -375,8 +375,8 @@ class SeveralBrokers:
 
     def _waits_for_a_record(self) -> bool:
         """Return whether power failures have left a leader with a log that ends in a gap, and with
-        fewer replicas in sync than acks=all needs. As in Kafka, nobody can catch up then before
-        something is appended, with acks=1 or another min.insync.replicas.
+        fewer replicas in sync than acks=all needs. As in Kafka, no replica can catch up
+        until something is appended, with acks=1 or a lower min.insync.replicas.
         """
         for node in self.brokers:
             for key, partition in self._hosted_by(node):

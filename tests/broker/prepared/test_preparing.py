@@ -25,7 +25,7 @@ NOW_MS = 17
 
 
 class Prepared(PreparedRequest):
-    """Serves as it is told, and notes what it was asked."""
+    """Returns the given outcomes in turn, and records the correlation ids."""
 
     def __init__(self, *outcomes: int) -> None:
         super().__init__()

@@ -93,7 +93,7 @@ def test_an_answer_to_an_earlier_pre_vote_does_not_count_in_the_next() -> None:
     first = asker.wait()
     assert [peer for peer, _, _ in first] == [2, 3]
     asker.wait()
-    assert isinstance(asker.role(), Unattached)  # nobody has answered
+    assert isinstance(asker.role(), Unattached)  # no voter has answered
     second = asker.wait()
     role = asker.role()
     assert isinstance(role, Prospective)
