@@ -202,12 +202,11 @@ class DirectoryLoader:
         recovery_point = directory.recovery_points.get(topic_partition, 0)
         try:
             topic_id = self._read_topic_id(path)
-            if self._is_of_another_topic(topic_partition.topic, topic_id):
-                self._set_aside(directory, path, topic_partition)
+            if topic_id is None:
+                self._leave_out(directory, name, topic_partition, recovery_point)
                 return
-            if topic_id is None and name != str(topic_partition):
-                _log.warning("%s is an unsynced copy: it is deleted", path)
-                self._delete_later(path)
+            if self._is_of_another_topic(topic_partition.topic, topic_id):
+                self._set_aside(directory, path, topic_partition, "belongs to a deleted topic")
                 return
             other = logs.get(topic_partition)
             if other is not None:
@@ -215,9 +214,6 @@ class DirectoryLoader:
                     f"Duplicate log directories for {topic_partition} are found in both {path} and "
                     f"{other.directory}: delete the one that failed recently."
                 )
-            if topic_id is None and self._is_worth_keeping(path, directory, recovery_point):
-                self._leave_closed(directory, path, topic_partition)
-                return
             open_it = partial(
                 open_log,
                 self._files,
@@ -251,6 +247,23 @@ class DirectoryLoader:
         except OSError as error:
             raise LogDirFailure(directory.path, f"loading {name}", error) from error
 
+    def _leave_out(
+        self,
+        directory: LogDirectory,
+        name: str,
+        topic_partition: TopicPartition,
+        recovery_point: int,
+    ) -> None:
+        """Take care of a log whose topic is not known: it cannot be a replica of this node."""
+        path = f"{directory.path}/{name}"
+        if name != str(topic_partition):
+            _log.warning("%s is an unsynced copy: it is deleted", path)
+            self._delete_later(path)
+        elif self._is_worth_keeping(path, directory, recovery_point):
+            self._leave_closed(directory, path, topic_partition)
+        else:
+            self._set_aside(directory, path, topic_partition, "does not tell its topic")
+
     def _leave_closed(
         self, directory: LogDirectory, path: str, topic_partition: TopicPartition
     ) -> None:
@@ -266,19 +279,22 @@ class DirectoryLoader:
         flushed = directory.recovery_points.get(log.topic_partition)
         return flushed is not None and log.log_end_offset != flushed
 
-    def _is_of_another_topic(self, topic: str, topic_id: bytes | None) -> bool:
+    def _is_of_another_topic(self, topic: str, topic_id: bytes) -> bool:
         """Return whether a topic with the same name was created after this log."""
         known = None if self._topic_id is None else self._topic_id(topic)
-        return known is not None and topic_id is not None and topic_id != known
+        return known is not None and topic_id != known
 
     def _set_aside(
-        self, directory: LogDirectory, path: str, topic_partition: TopicPartition
+        self, directory: LogDirectory, path: str, topic_partition: TopicPartition, reason: str
     ) -> None:
-        """Set aside a log whose directory was offline when its topic was deleted."""
+        """Set aside a log that cannot be that of a replica of this node; durably, because a log of
+        its name may be created elsewhere.
+        """
         aside = aside_name(topic_partition, self._files.unique_id(), STRAY)
         self._files.rename(path, f"{directory.path}/{aside}")
+        directory.sync()
         directory.checkpoints.forget(topic_partition)
-        _log.warning("%s belongs to a deleted topic and was moved to %s", path, aside)
+        _log.warning("%s %s and was moved to %s", path, reason, aside)
 
     def _read_topic_id(self, path: str) -> bytes | None:
         """Return the topic id; None if the file is missing or invalid."""

@@ -25,7 +25,7 @@ from pykbroker.log.directories.log_directory import LogDirectory, PartitionUnide
 from pykbroker.log.recovery.opening import RecoveryTask, recover_and_close
 from pykbroker.testing.world.memory_files import MemoryFiles
 from tests.log.directories.test_log_manager import ORDERS, TOPIC_ID, loaded
-from tests.log.log_makers import NOW_MS, append
+from tests.log.log_makers import NOW_MS, NothingUnsynced, append
 
 
 def load(files: MemoryFiles, recover_many: RecoverMany | None = None, **overrides: str) -> Logs:
@@ -107,10 +107,33 @@ def test_gaps_may_be_what_compaction_left_whatever_the_policy_is_now() -> None:
     assert load(files)[ORDERS[0]].log_end_offset == 3
 
 
-def test_a_topic_id_that_a_crash_may_have_lost_is_none() -> None:
-    files = killed(1)
+def test_a_log_whose_topic_a_crash_has_lost_is_set_aside(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    files = killed(2)
     files.write_file("/a/orders-0/partition.metadata", b"")
-    assert load(files)[ORDERS[0]].topic_id is None
+    assert list(load(files)) == ORDERS[1:2]
+    (aside,) = [name for name in files.listdir("/a") if name.startswith("orders-0")]
+    assert aside.endswith("-stray")
+    assert f"/a/orders-0 does not tell its topic and was moved to {aside}" in caplog.text
+    files.sync_dir("/")
+    files.crash(NothingUnsynced())
+    assert files.is_dir(f"/a/{aside}")
+
+
+@pytest.mark.parametrize("torn", [("/a",), ("/b",), ("/a", "/b")])
+def test_a_log_whose_topic_is_lost_is_no_duplicate(torn: tuple[str, ...]) -> None:
+    """A replica was removed and came back elsewhere, while its directory was offline."""
+    files = MemoryFiles()
+    manager = loaded(files, "/a", "/b")
+    for path in ("/a", "/b"):
+        append(manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default(), path), b"v")
+        manager._current.clear()
+    manager.directories.unlock()
+    for path in torn:
+        files.write_file(f"{path}/orders-0/partition.metadata", b"")
+    again = loaded(files, "/a", "/b")
+    assert {log.log_directory for log in again.logs()} == {"/a", "/b"} - set(torn)
 
 
 @pytest.mark.parametrize("content", [b"garbage", b"", None])

@@ -11,6 +11,7 @@ from pykbroker.config import BrokerConfig, TopicConfig
 from pykbroker.config.load import standalone_properties
 from pykbroker.environment.files import Files, LogDirFailure
 from pykbroker.errors import ErrorCode
+from pykbroker.log.directories.checkpoints import PartitionMetadata
 from pykbroker.log.directories.log_directory import DirectoryRefused
 from pykbroker.log.directories.log_manager import LogManager
 from pykbroker.testing.world.memory_files import MemoryFiles
@@ -196,8 +197,9 @@ def test_a_log_that_is_gone_is_told(files: MemoryFiles, caplog: pytest.LogCaptur
 
 
 def test_a_partition_in_two_directories_is_refused(files: MemoryFiles) -> None:
-    files.mkdir("/a/orders-0")
-    files.mkdir("/b/orders-0")
+    for path in ("/a/orders-0", "/b/orders-0"):
+        files.mkdir(path)
+        files.write_file(f"{path}/partition.metadata", PartitionMetadata(TOPIC_ID).to_bytes())
     with pytest.raises(DirectoryRefused, match="Duplicate log directories for orders-0"):
         loaded(files, "/a", "/b")
 
