@@ -4,6 +4,8 @@
     granted                  it is there when the move has ended, unless another request came later
     refused                  it may be anywhere: the request may have ended an earlier move
 
+Of two requests, each sent before the other was answered, either may have come later.
+
 A request for the directory that the replica is in ends a move. A directory that fails delays a
 move: it is resumed when all of them work again. A power failure excuses a move that has not ended,
 because the name of the copy may not be synced. A replica that leaves its node takes its moves with
@@ -31,12 +33,24 @@ class Replica(NamedTuple):
     partition: int
 
 
+@dataclass(slots=True, eq=False)
+class Move:
+    """A request to move a replica to `path`.
+
+    `or_to`: where else the replica may be in the end, because of other requests at the same time;
+    None: anywhere.
+    """
+
+    path: str
+    or_to: set[str] | None
+
+
 @dataclass(slots=True)
 class Wish:
     """The directories that a replica may be in when all moves have ended; None: in any."""
 
     may_be: set[str] | None = None
-    unanswered: list[str] = field(default_factory=list)
+    unanswered: list[Move] = field(default_factory=list)
 
 
 class DirectoryLedger:
@@ -46,27 +60,37 @@ class DirectoryLedger:
         self._wishes: dict[Replica, Wish] = {}
         self.granted = 0
 
-    def sent(self, replica: Replica, path: str) -> None:
-        """Record that a move is about to be requested."""
+    def sent(self, replica: Replica, path: str) -> Move:
+        """Record that a move is about to be requested; return what its answer belongs to."""
         wish = self._wishes.setdefault(replica, Wish())
-        wish.unanswered.append(path)
+        move = Move(path, {other.path for other in wish.unanswered})
+        for other in wish.unanswered:
+            if other.or_to is not None:
+                other.or_to.add(path)
+        wish.unanswered.append(move)
         if wish.may_be is not None:
             wish.may_be.add(path)
+        return move
 
-    def grant(self, replica: Replica, path: str, *, is_certain: bool) -> None:
+    def grant(self, replica: Replica, move: Move, *, is_certain: bool) -> None:
         """Record a success. Not `is_certain`: a copy of an earlier move may be in a directory that
         is offline, and that move is resumed later.
         """
         wish = self._wishes[replica]
-        wish.unanswered.remove(path)
-        wish.may_be = {path, *wish.unanswered} if is_certain else None
+        if is_certain:
+            wish.unanswered.remove(move)
+            wish.may_be = None if move.or_to is None else {move.path, *move.or_to}
+        else:
+            self.refuse(replica, move)
         self.granted += 1
 
-    def refuse(self, replica: Replica, path: str) -> None:
+    def refuse(self, replica: Replica, move: Move) -> None:
         """Record an error."""
         wish = self._wishes[replica]
-        wish.unanswered.remove(path)
+        wish.unanswered.remove(move)
         wish.may_be = None
+        for other in wish.unanswered:
+            other.or_to = None
 
     def ended(self, replica: Replica) -> None:
         """Record that an operator may have ended the latest move."""

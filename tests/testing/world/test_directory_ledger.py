@@ -14,8 +14,7 @@ REPLICA = Replica(1, b"t" * 16, 0)
 def granted(*paths: str) -> DirectoryLedger:
     ledger = DirectoryLedger()
     for path in paths:
-        ledger.sent(REPLICA, path)
-        ledger.grant(REPLICA, path, is_certain=True)
+        ledger.grant(REPLICA, ledger.sent(REPLICA, path), is_certain=True)
     return ledger
 
 
@@ -43,19 +42,38 @@ def test_a_request_without_an_answer_may_be_carried_out_at_any_time() -> None:
     ledger = granted("/b")
     ledger.sent(REPLICA, "/c")
     assert possible(ledger) == {"/b", "/c"}
-    ledger.sent(REPLICA, "/b")
-    ledger.grant(REPLICA, "/b", is_certain=True)
+    ledger.grant(REPLICA, ledger.sent(REPLICA, "/b"), is_certain=True)
     assert possible(ledger) == {"/b", "/c"}
+
+
+def test_requests_at_the_same_time_may_be_carried_out_in_any_order() -> None:
+    ledger = granted("/a")
+    first, second = ledger.sent(REPLICA, "/b"), ledger.sent(REPLICA, "/c")
+    ledger.grant(REPLICA, first, is_certain=True)
+    ledger.grant(REPLICA, second, is_certain=True)
+    assert possible(ledger) == {"/b", "/c"}
+    ledger.grant(REPLICA, ledger.sent(REPLICA, "/c"), is_certain=True)
+    assert possible(ledger) == {"/c"}
+
+
+@pytest.mark.parametrize("refused_first", [True, False])
+def test_a_refused_request_may_have_ended_a_move_of_the_same_time(refused_first: bool) -> None:
+    ledger = granted("/a")
+    moved, refused = ledger.sent(REPLICA, "/b"), ledger.sent(REPLICA, "/c")
+    if refused_first:
+        ledger.refuse(REPLICA, refused)
+    ledger.grant(REPLICA, moved, is_certain=True)
+    if not refused_first:
+        ledger.refuse(REPLICA, refused)
+    assert possible(ledger) == {"/a", "/b", "/c"}
 
 
 def test_what_ends_a_promise() -> None:
     everywhere = {"/a", "/b", "/c"}
     ledger = granted("/b")
-    ledger.sent(REPLICA, "/c")
-    ledger.refuse(REPLICA, "/c")
+    ledger.refuse(REPLICA, ledger.sent(REPLICA, "/c"))
     assert possible(ledger) == everywhere
-    ledger.sent(REPLICA, "/c")
-    ledger.grant(REPLICA, "/c", is_certain=False)
+    ledger.grant(REPLICA, ledger.sent(REPLICA, "/c"), is_certain=False)
     assert possible(ledger) == everywhere
     ledger = granted("/b")
     ledger.ended(REPLICA)

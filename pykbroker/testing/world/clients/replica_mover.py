@@ -17,7 +17,7 @@ from pykbroker.protocol.messages.alter_replica_log_dirs_request import (
 from pykbroker.protocol.messages.describe_log_dirs_request import DescribeLogDirsRequest
 from pykbroker.protocol.messages.describe_log_dirs_response import DescribeLogDirsResponse
 from pykbroker.testing.world.clients.client import Client
-from pykbroker.testing.world.directory_ledger import DirectoryLedger, Replica
+from pykbroker.testing.world.directory_ledger import DirectoryLedger, Move, Replica
 from pykbroker.testing.world.node import Node, NodeState
 from pykbroker.testing.world.randomness import pick
 from pykbroker.testing.world.world import World
@@ -87,9 +87,10 @@ class ReplicaMover(Client):
         for topic, index in chosen:
             found = topics.setdefault(topic, AlterReplicaLogDirTopic(name=topic, partitions=[]))
             found.partitions.append(index)
-        replicas = {each: Replica(node.node_id, known[each], each.partition) for each in chosen}
-        for replica in replicas.values():
-            self._ledger.sent(replica, path)
+        moves = {}
+        for each in chosen:
+            replica = Replica(node.node_id, known[each], each.partition)
+            moves[each] = (replica, self._ledger.sent(replica, path))
         starts, was_doubtful = node.starts, node.has_doubtful_disk
         response = await self.ask(
             AlterReplicaLogDirsRequest(
@@ -103,19 +104,20 @@ class ReplicaMover(Client):
         for answer in response.results:
             for result in answer.partitions:
                 partition = TopicPartition(answer.topic_name, result.partition_index)
-                self._take(replicas[partition], partition, path, result.error_code, is_doubtful)
+                self._take(partition, *moves[partition], result.error_code, is_doubtful)
 
     def _take(
-        self, replica: Replica, partition: TopicPartition, path: str, code: int, is_doubtful: bool
+        self, partition: TopicPartition, replica: Replica, move: Move, code: int, is_doubtful: bool
     ) -> None:
+        path = move.path
         what = f"{partition} of node {replica.node_id} to {path}"
         self.note(f"{what}: {ErrorCode(code).name}")
         if path == NOWHERE and code == ErrorCode.LOG_DIR_NOT_FOUND:
-            self._ledger.refuse(replica, path)
+            self._ledger.refuse(replica, move)
         elif path != NOWHERE and not code:
-            self._ledger.grant(replica, path, is_certain=not is_doubtful)
+            self._ledger.grant(replica, move, is_certain=not is_doubtful)
         elif code in GONE or (is_doubtful and code == ErrorCode.KAFKA_STORAGE_ERROR):
-            self._ledger.refuse(replica, path)
+            self._ledger.refuse(replica, move)
         else:
             raise self.violated(f"{what}: {ErrorCode(code).name}")
 
