@@ -14,6 +14,7 @@ from pykbroker.network.java_address import java_address
         ("2001:DB8::ff00:42:8329", "2001:db8:0:0:0:ff00:42:8329"),
         ("fe80::1%eth0", "fe80:0:0:0:0:0:0:1%eth0"),
         ("::1.2.3.4", "0:0:0:0:0:0:102:304"),
+        ("::ffff:1.2.3.4", "1.2.3.4"),
         ("127.0.0.1", "127.0.0.1"),
         ("localhost", "localhost"),
         ("no:address", "no:address"),
