@@ -14,7 +14,7 @@
     STOPPED       -
 
 A node without the broker's role serves once it has caught up. A node that is a quorum of its own
-passes through all states without waiting.
+passes through all states without waiting, unless it has to recover logs.
 """
 
 from __future__ import annotations
