@@ -1,8 +1,8 @@
-"""Kafka's error codes, and the one exception that carries one.
+"""Kafka's error codes, the exception that answers with one, and the one that ends a start.
 
-Three kinds of error are never mixed: an error response of the protocol (`KafkaError`, mapped to a
-code in one place), a misbehaving peer (its connection is closed), and an internal bug or a corrupt
-disk (that partition or the process stops).
+Three kinds of error are never mixed: an error response of the protocol (`KafkaError`, which the
+worker turns into the response of the API), a misbehaving peer (its connection is closed), and an
+internal bug or a corrupt disk (that partition or the process stops).
 
 Source of the codes: Kafka's protocol, `Errors.java`.
 """

@@ -1,8 +1,9 @@
 """Open transactions that no coordinator will end (`transactions find-hanging`).
 
-A partition knows since when a producer has a transaction open in it. If that is longer than any
-transaction may last, and the producer's coordinator does not know the transaction, or that it
-includes the partition, then nothing will end it: the last stable offset no longer advances.
+A partition knows which producers have a transaction open in it, and the time of the last record of
+each. If that is longer ago than any transaction may last, and the producer's coordinator does not
+know the transaction, or that it includes the partition, then nothing will end it: the last stable
+offset no longer advances.
 """
 
 from __future__ import annotations

@@ -122,7 +122,7 @@ class KraftNodeDriver:
         self.controller: ControllerDriver | None = None  # on a node with that role
         self.channel: ControllerChannel
         self._snapshots: MetadataSnapshots
-        self._links: RaftLinks | None = None  # in a quorum of several
+        self._links: RaftLinks | None = None  # unless this is the only voter
         ids = storage.directory_ids
         log_ids = [ids[directory] for directory in config.log_directories if directory in ids]
         self.broker = BrokerLifecycleDriver(

@@ -197,8 +197,8 @@ class ClientConnection:
             self._lose(*lost)
 
     def _read(self) -> None:
-        """Receive once. Raises OSError if the connection is broken, other
-        errors if the peer misbehaves.
+        """Receive once, of a large response up to READS_PER_TURN times. Raises OSError if the
+        connection is broken, other errors if the peer misbehaves.
         """
         if self._buffer is not None:
             self._read_large(self._buffer)

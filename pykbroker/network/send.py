@@ -58,7 +58,8 @@ class SendQueue:
         self.pending_bytes += size
 
     def send(self, sock: StreamSocket) -> int:
-        """Send as much as the socket accepts now; return SENT, BLOCKED or COLD.
+        """Send what the socket accepts now, about BYTES_PER_CALL at most; return SENT, BLOCKED or
+        COLD.
 
         Raises OSError if the connection is gone, FileCutShort if the file was truncated.
         """

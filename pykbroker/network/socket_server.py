@@ -4,7 +4,7 @@ State: the listeners, the open connections, the limits, one timer for idle conne
 In: `bind`, `start`, `stop`, and readiness from the event loop.
 Out: requests on `channel`; connections' replies on the wire.
 
-TLS and SASL will be added here: a listener knows its security protocol, `Acceptor` creates the
+TLS and SASL will be added here: a listener knows its security protocol, `accepted` creates the
 connection for it, and a connection has a `principal`. Until then the configuration rejects every
 protocol but PLAINTEXT.
 """

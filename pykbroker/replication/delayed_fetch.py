@@ -2,7 +2,7 @@
 
     asked by                       watches                    is looked at when
     a follower in its session      the session                an append, another epoch
-    a follower without one         the partitions' ends       an append, another epoch
+    a follower without one         partitions and their ends  an append, another epoch
     a consumer                     the partitions             the high watermark moved
     a read_committed consumer      their stable offsets       the last stable offset moved
 

@@ -70,8 +70,9 @@ ACKS_ALL = -1
 class Partition:
     """A partition with a replica on this node.
 
-    In the purgatory produces (and DeleteRecords) watch its `produce_key`, followers without a
-    session its `end_key`, read_committed consumers its `stable_key`, other consumers itself.
+    In the purgatory produces (and DeleteRecords) watch its `produce_key`, read_committed consumers
+    its `stable_key`, other consumers itself, followers without a session itself and its `end_key`,
+    which is checked where its high watermark stays.
     """
 
     __slots__ = (

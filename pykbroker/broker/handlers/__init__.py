@@ -140,8 +140,8 @@ class Served(NamedTuple):
 
     `on_controller`: also served on controller listeners; `on_broker`: served on broker listeners,
     if the API exists there. `advertised_min_version`: the minimum in ApiVersions, if it differs
-    from the actual one. `machine`: the module that decides every request, a coordinator's or the
-    controller's; it is imported with the handler.
+    from the actual one. `machine`: the module that decides every request (of FindCoordinator: the
+    first one), a coordinator's or the controller's; it is imported with the handler.
     """
 
     name: str

@@ -7,7 +7,7 @@
                                      PendingProduce: the general path's answer, and its wait
 
 State: what was appended; of a `WaitingTicket`, what is not acknowledged yet.
-In:  the end of the round, checks and the deadline (the purgatory). Out: one reply.
+In:  the end of the round, checks and the deadline (the purgatory). Out: one reply, none to acks=0.
 Invariant: the answer is the one that the general path would give.
 """
 
@@ -77,7 +77,7 @@ class ProduceTicket:
 
     @property
     def deadline_ms(self) -> int:
-        """How long it waits for replicas."""
+        """Until when it waits for replicas."""
         return self._received_ms + self._terms.timeout_ms
 
     def add(self, place: Place, partition: Partition, base_offset: int, next_offset: int) -> None:

@@ -12,9 +12,9 @@ fenced one does not wait for the markers of the transaction that its successor a
 
 From transaction.version 2 on every end takes the next epoch, so the epoch distinguishes a repeated
 request (one below the current epoch, or the last of the previous producer id) from a new one. A
-repeated one is answered as above, with the producer id and epoch to continue with; a new commit of
-nothing is INVALID_TXN_STATE; a new abort of nothing is carried out, because the producer may not
-know.
+repeated one is answered as above, with the producer id and epoch to continue with, but ONGOING or
+EMPTY it is PRODUCER_FENCED. A new commit of nothing is INVALID_TXN_STATE; a new abort of nothing is
+carried out, because the producer may not know.
 Source: the tables in Kafka's `TransactionCoordinator.scala`.
 """
 

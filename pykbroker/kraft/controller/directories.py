@@ -2,7 +2,7 @@
 
 In:  AssignReplicasToDirs of a broker that created or moved replicas, or found them elsewhere.
 Out: `PartitionChangeRecord`s; if the directory is already offline, also those that remove the
-replica.
+replica from the ISR.
 Source: Kafka's `ReplicationControlManager.handleAssignReplicasToDirs`.
 """
 

@@ -1,8 +1,8 @@
 """Creating topics.
 
-In:  a CreateTopics request, as decoded by its handler.
+In:  a CreateTopics request.
 Out: a decision with the response; each topic succeeds or fails by itself, and all successes are
-written in one atomic batch.
+written in one atomic batch. A request for too many partitions or records fails as a whole.
 Source: Kafka's `ReplicationControlManager.java`, `ControllerApis.scala` (duplicates), `Topic.java`.
 """
 

@@ -1,6 +1,6 @@
 """This replica's requests to the rest of its quorum: vote and epoch messages, log fetches.
 
-State: none of its own; a messenger and a fetcher. Created only in a quorum of several: a lone voter
+State: none of its own; a messenger and a fetcher. Not created on the only voter of a quorum, which
 sends no requests.
 """
 

@@ -4,7 +4,7 @@
     voters      the endpoints in the voter set (or controller.quorum.voters)
     bootstrap   controller.quorum.bootstrap.servers: some replica, with an unknown id
 
-State: the learned addresses. In: `learn`. Out: `find`, `anywhere`.
+State: the learned addresses. In: `learn`, `learn_one_of`. Out: `find`, `reachable`, `anywhere`.
 """
 
 from __future__ import annotations

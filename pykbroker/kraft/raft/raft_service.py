@@ -4,8 +4,10 @@
     Fetch of __cluster_metadata              the leader's log, zero-copy; parked in the purgatory
                                              if there is nothing new for the replica
     FetchSnapshot                            a slice of a snapshot file
+    UpdateRaftVoter                          a voter's endpoints: see `raft_voter_updates.py`
 
-State: waiting fetches, in the purgatory; when a second node with this id was last logged.
+State: waiting fetches and updates, in the purgatory; from when on a second node with this id is
+logged again.
 In:    request messages. Out: response messages, or a Deferred of one.
 Invariants: a vote is on disk before it is answered; only the leader answers fetches with records.
 Source: Kafka's `KafkaRaftClient.java`.

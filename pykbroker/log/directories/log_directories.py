@@ -4,7 +4,7 @@ State: the directories, in the order of `log.dirs`; whether they are locked.
 In:    paths and ids to look up; directories that fail.
 Out:   LogDirFailure of a directory that has failed (the others continue); DirectoryRefused if the
        node must not start.
-Source: Kafka's LogManager.java (validateLogDirs, nextLogDirs, handleLogDirFailure).
+Source: Kafka's LogManager.java (createAndValidateLogDirs, nextLogDirs, handleLogDirFailure).
 """
 
 from __future__ import annotations

@@ -26,8 +26,8 @@ _NAME = re.compile(
 
 
 class DirectoryName(NamedTuple):
-    """A parsed name; `kind` is "" for a partition in use. A deleted topic's name
-    may be truncated.
+    """A parsed name; `kind` is "" for a partition in use. The topic's name may be truncated if the
+    directory is deleted or stray.
     """
 
     topic_partition: TopicPartition

@@ -1,6 +1,7 @@
 """The kinds of damage that recovery finds in a log, and their descriptions.
 
-    bytes that are no batch, or whose checksum is wrong     cut, with all that follow: `CutReport`
+    bytes that are no batch, or whose checksum is wrong     cut, with all that follow: `CutReport`;
+                                                            a synced segment is kept as it is
     intact batches whose offsets are impossible there       `OffsetsOutOfPlace`: nothing is cut
     intact batches whose offsets exceed 31 bits             `OffsetsOverflow`: it is split
     a synced segment that ends within a batch               `ends_torn`: reading resumes after it

@@ -5,7 +5,8 @@ Every batch is checked, a torn tail is cut, and indexes and producer state are r
 In:  a segment as found, producer state as of its base offset, the leader epochs so far.
 Out: the bytes that were cut. Invariants: afterwards the log file holds only valid batches with
 ascending offsets, and the indexes are those that appending would have produced. Only bytes that are
-no batch or have a wrong checksum, and what follows them, are cut.
+no batch or have a wrong checksum, and what follows them, are cut; in a segment that was synced they
+are kept, and what follows them is indexed.
 Source: LogSegment.recover, UnifiedLog.rebuildProducerState.
 """
 

@@ -1,9 +1,10 @@
 """The topics, partitions and configurations promised to administrators; and the world's ids.
 
-State: one `TopicPromise` per topic that was ever requested. Invariants that it checks: a topic
-whose creation was acknowledged exists, with its partitions and configuration, until its deletion is
-requested; a topic whose deletion was acknowledged never reappears; a change without a response
-happened as a whole or not at all; no producer id is assigned twice.
+State: one `TopicPromise` per topic that was ever requested; the producer ids that were assigned.
+Invariants that it checks: a topic whose creation was acknowledged exists, with its partitions and
+configuration, until its deletion is requested; a topic whose deletion was acknowledged reappears
+only through another creation that had no response; a change without a response happened as a whole
+or not at all; no producer id is assigned twice with the same epoch.
 """
 
 from __future__ import annotations

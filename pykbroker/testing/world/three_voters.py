@@ -3,7 +3,7 @@
 Each node is broker and controller; or some are voters, and the others brokers that only follow.
 
     1  the nodes start together, elect a leader, register, serve
-    2  administrators send every kind of change to any node while nodes crash and links are cut
+    2  administrators send every kind of change to any broker while nodes crash and links are cut
     3  no more faults: there is a leader, every node serves, every node has the same metadata
     4  the metadata has all that was promised
 
