@@ -104,7 +104,7 @@ def cut_at_hole(partition: Partition, now_ms: int) -> None:
     records.
     """
     hole = first_hole(partition.log)
-    partition.log.local.may_have_holes = False
+    partition.log.local.unsynced_from = None
     if hole is not None:
         _log.warning(
             "%s: offsets from %d on are missing in the middle of the log: fetching them again",

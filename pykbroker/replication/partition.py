@@ -209,7 +209,7 @@ class Partition:
         # turn belongs to the epoch before.
         start_offset = self.log.next_offset
         self.log.assign_epoch_start(leader_epoch, start_offset)
-        self.log.local.may_have_holes = False
+        self.log.local.unsynced_from = None
         self.leader_epoch_start_offset = start_offset
         self.followers.start_epoch(
             now_ms, start_offset, self.isr.members, is_new_leader=is_new_leader

@@ -145,7 +145,7 @@ def test_a_log_with_a_hole_is_cut_there(
     follower_log.cut_at_hole(partition, NOW_MS)
     assert partition.log.log_end_offset == 4
     monkeypatch.setattr(follower_log, "first_hole", lambda log: 2)
-    partition.log.local.may_have_holes = True
+    partition.log.local.unsynced_from = 0
     follower_log.cut_at_hole(partition, NOW_MS)
     assert contents(partition) == [(0, 3, b"0"), (1, 3, b"1")]
-    assert not partition.log.local.may_have_holes
+    assert partition.log.local.unsynced_from is None

@@ -199,7 +199,7 @@ class DirectoryLoader:
     ) -> None:
         path = f"{directory.path}/{name}"
         config = self._config_of(topic_partition.topic)
-        recovery_point = directory.recovery_points.get(topic_partition, 0)
+        recovery_point = _recovery_point(directory, name, topic_partition)
         try:
             topic_id = self._read_topic_id(path)
             if topic_id is None:
@@ -230,6 +230,7 @@ class DirectoryLoader:
             )
             if path in recovered:
                 log = open_it(is_clean=True, recovery_point=recovered[path])
+                log.local.unsynced_from = recovery_point
             else:
                 log = open_it(is_clean=directory.was_clean, recovery_point=recovery_point)
             if directory.was_clean and self._was_not_closed(directory, log):
@@ -337,7 +338,7 @@ class DirectoryLoader:
         for name, parsed in found:
             await self._rest()
             path = f"{directory.path}/{name}"
-            recovery_point = directory.recovery_points.get(parsed.topic_partition, 0)
+            recovery_point = _recovery_point(directory, name, parsed.topic_partition)
             try:
                 size = unflushed_bytes(self._files, path, recovery_point)
             except OSError as error:
@@ -363,6 +364,15 @@ class DirectoryLoader:
         return await self._loading.recover_many(
             tasks, self._config.num_recovery_threads_per_data_dir
         )
+
+
+def _recovery_point(directory: LogDirectory, name: str, topic_partition: TopicPartition) -> int:
+    """Return the recovery point of a log; 0 for a copy, because an entry is that of an earlier log
+    of the partition.
+    """
+    if name != str(topic_partition):
+        return 0
+    return directory.recovery_points.get(topic_partition, 0)
 
 
 def loading_in(environment: Environment) -> Loading:

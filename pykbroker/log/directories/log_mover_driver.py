@@ -20,6 +20,7 @@ from pykbroker.environment import Environment
 from pykbroker.environment.files import LogDirFailure
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.log.directories.partition_directories import FUTURE, MAX_NAME
+from pykbroker.log.partition.holes import first_hole
 
 if TYPE_CHECKING:
     from pykbroker.log.directories.log_manager import LogManager
@@ -145,6 +146,7 @@ class LogMover:
                 return
             if source.truncations != truncations:
                 truncations = source.truncations
+                cut_at_hole(future, self._now_ms())
                 cut_what_differs(source, future, self._now_ms())
             align(source, future, self._now_ms())
             if future.log_end_offset == source.log_end_offset and not source.has_pending:
@@ -202,6 +204,19 @@ class LogMover:
         old = source.log_directory
         log = self._manager.moves.promote(topic_partition)
         _log.info("%s moved from %s to %s", topic_partition, old, log.log_directory)
+
+
+def cut_at_hole(future: PartitionLog, now_ms: int) -> None:
+    """Truncate the copy at a hole that a power failure left: the log may have what is lost."""
+    hole = first_hole(future)
+    future.local.unsynced_from = None
+    if hole is not None:
+        _log.warning(
+            "%s: offsets from %d on are missing in the middle of the copy: copying them again",
+            future.topic_partition,
+            hole,
+        )
+        future.truncate_to(hole, now_ms)
 
 
 def cut_what_differs(source: PartitionLog, future: PartitionLog, now_ms: int) -> None:

@@ -59,12 +59,12 @@ class LocalLog:
         "leader_epochs",
         "log_end_offset",
         "log_start_offset",
-        "may_have_holes",
         "now_ms",
         "segments",
         "snapshots",
         "topic_partition",
         "truncations",
+        "unsynced_from",
     )
 
     def __init__(
@@ -102,10 +102,11 @@ class LocalLog:
         self.is_offline = False
         self.has_new_names = False
         """Files were created, renamed or deleted, and the next flush has to sync the directory."""
-        self.may_have_holes = False
-        """Recovered after an unclean stop, and neither compared with a leader nor leading since."""
         self.truncations = 0
         """How often the end of the log was cut off."""
+        self.unsynced_from: int | None = None
+        """The first offset that may not have been synced before an unclean stop, for `first_hole`;
+        None after a clean one, and once the log has been compared with a leader or has led."""
         self._logged: tuple[str, ...] = ()
         """Damage that was logged already."""
         self.update_config(config)

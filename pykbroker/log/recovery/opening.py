@@ -75,11 +75,12 @@ def open_log(
         snapshots=loader.snapshots,
         now_ms=now_ms,
         topic_id=topic_id,
-        is_directory_durable=recovery_point > 0,
+        is_directory_durable=is_clean and recovery_point > 0,
         chores=chores,
         jitter=jitter,
     )
-    log.local.may_have_holes = not is_clean
+    if not is_clean:
+        log.local.unsynced_from = min(recovery_point, end_offset)
     log.local.has_new_names = loader.has_new_names
     log.flusher.note_recovered(loader.recovered)
     if log.log_end_offset >= log.flusher.due_offset:

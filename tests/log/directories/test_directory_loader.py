@@ -85,6 +85,7 @@ def test_heavy_logs_go_to_workers(monkeypatch: pytest.MonkeyPatch) -> None:
         (3, 3),
         (3, 3),
     ]
+    assert {log.local.unsynced_from for log in logs.values()} == {0}
 
 
 def test_one_heavy_log_is_not_worth_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,6 +193,34 @@ def test_a_log_out_of_order_is_left_where_it_is(caplog: pytest.LogCaptureFixture
     healed = loaded(files).get(ORDERS[0])
     assert healed is not None
     assert (healed.log_start_offset, healed.log_end_offset) == (1, 3)
+
+
+def test_a_copy_is_checked_from_its_start_whatever_an_earlier_log_was_synced_up_to(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    files = MemoryFiles()
+    manager = loaded(files, "/a", "/b")
+    append(manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default(), "/b"), b"v")
+    copy = manager.moves.create_copy(ORDERS[0], "/a")
+    append(copy, *[b"v" * 100] * 5)
+    files.write_file("/a/recovery-point-offset-checkpoint", b"0\n1\norders 0 5\n")
+    files.kill()
+    files.write_file(f"{copy.directory}/{0:020}.log", b"no batch")
+    again = loaded(files, "/a", "/b").future(ORDERS[0])
+    assert again is not None
+    assert (again.log_end_offset, again.recovery_point) == (0, 0)
+    assert "was synced up to" not in caplog.text
+
+
+def test_the_name_of_a_log_is_synced_again_after_a_crash() -> None:
+    """Its recovery point may be that of an earlier log of the partition."""
+    files = killed(1)
+    files.write_file("/a/recovery-point-offset-checkpoint", b"0\n1\norders 0 2\n")
+    log = load(files)[ORDERS[0]]
+    syncs: list[str] = []
+    files.fail = lambda name, path: syncs.append(path) if name == "sync" else None
+    log.flush()
+    assert {"/a", "/a/orders-0", "/a/orders-0/partition.metadata"} <= set(syncs)
 
 
 def test_a_log_that_was_copied_here_unclean_is_checked() -> None:

@@ -51,12 +51,18 @@ def test_what_was_flushed_is_not_looked_at() -> None:
     assert first_hole(with_hole(recovery_point=5)) is None
 
 
+def test_a_hole_is_found_after_the_log_was_flushed() -> None:
+    log = with_hole(flush_messages="1")
+    assert log.recovery_point == 6
+    assert first_hole(log) == 3
+
+
 @pytest.mark.parametrize("cleanup_policy", ["delete", "compact"])
 def test_a_log_is_looked_at_once_after_an_unclean_stop(cleanup_policy: str) -> None:
     """A replica that has led or followed since may be in sync: cutting it would lose records."""
     log = with_hole(cleanup_policy=cleanup_policy)
     assert first_hole(log) == 3
-    log.local.may_have_holes = False
+    log.local.unsynced_from = None
     assert first_hole(log) is None
 
 
