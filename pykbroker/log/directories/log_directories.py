@@ -10,12 +10,12 @@ Source: Kafka's LogManager.java (createAndValidateLogDirs, nextLogDirs, handleLo
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 
 from pykbroker.environment.files import Files, LogDirFailure
 from pykbroker.log.directories.checkpoints import clean_shutdown_epoch
 from pykbroker.log.directories.log_directory import DirectoryRefused, LogDirectory
-from pykbroker.log.partition.partition_log import PartitionLog
 
 _log = logging.getLogger(__name__)
 
@@ -107,19 +107,13 @@ class LogDirectories:
                 return directory
         return None
 
-    def for_new_log(self, logs: Iterable[PartitionLog]) -> LogDirectory:
-        """The online directory with the fewest of `logs` (nextLogDirs). LogDirFailure if none is
-        online.
+    def for_new_log(self, counts: Counter[str]) -> LogDirectory:
+        """The online directory with the fewest logs (nextLogDirs), as `counts` has it by path.
+        LogDirFailure if none is online.
         """
         online = [directory for directory in self._all if directory.is_online]
         if not online and self._all[0].failure is not None:
             raise self._all[0].failure
-        if len(online) == 1:
-            return online[0]
-        counts = {directory.path: 0 for directory in online}
-        for log in logs:
-            if log.log_directory in counts:
-                counts[log.log_directory] += 1
         return min(online, key=lambda directory: counts[directory.path])
 
     def fail(self, path: str, failure: LogDirFailure | None = None) -> None:

@@ -38,6 +38,7 @@ from pykbroker.log.directories.log_directories import LogDirectories
 from pykbroker.log.directories.log_directory import LogDirectory, PartitionUnidentified
 from pykbroker.log.directories.log_moves import LogMoves
 from pykbroker.log.directories.log_removal import LogRemoval
+from pykbroker.log.directories.log_table import LogTable
 from pykbroker.log.directories.offset_checkpoints import (
     high_watermarks,
     log_starts,
@@ -80,7 +81,7 @@ class LogManager:
         self._topic_config = topic_config
         self._topic_id = topic_id
         self._loading = loading
-        self._current: Logs = {}
+        self._current = LogTable()
         self._future: Logs = {}
         self._unidentified: dict[TopicPartition, str] = {}
         """Logs that were not opened: whose they are, or their order, cannot be told."""
@@ -130,12 +131,22 @@ class LogManager:
                     await loader.load(directory, self._current, self._future)
                 except LogDirFailure as failure:
                     self.on_dir_failure(failure.directory, failure)
+        self._promote_abandoned()
         self.directories.require_one()
-        if all(directory.is_online for directory in self.directories):
-            unopened = self._unidentified.keys()  # a log that is there, but closed
-            for topic_partition in self._future.keys() - self._current.keys() - unopened:
-                _log.info("Promoting the abandoned copy of %s", topic_partition)
+
+    def _promote_abandoned(self) -> None:
+        """Let copies take the place of logs that a crash took away while it did; not while the log
+        may be in a directory that is offline.
+        """
+        unopened = self._unidentified.keys()  # a log that is there, but closed
+        for topic_partition in self._future.keys() - self._current.keys() - unopened:
+            if not all(directory.is_online for directory in self.directories):
+                return
+            _log.info("Promoting the abandoned copy of %s", topic_partition)
+            try:
                 self.moves.promote(topic_partition)
+            except LogDirFailure as failure:
+                self.on_dir_failure(failure.directory, failure)
 
     def shutdown(self, now_ms: int, broker_epoch: int = NO_BROKER_EPOCH) -> None:
         """Close every log like `close_logs`, in one go."""
@@ -216,7 +227,7 @@ class LogManager:
             )
         self.moves.drop_copy(topic_partition)  # the copy of a log whose directory has failed
         if directory is None:
-            target = self.directories.for_new_log(self._current.values())
+            target = self.directories.for_new_log(self._current.counts)
         else:
             target = self.directories.at(directory)
         self.removal.sync_before_creating(topic_partition, target.path)

@@ -175,6 +175,23 @@ def test_a_directory_that_fails_while_loading(files: MemoryFiles) -> None:
     assert [log.topic_partition for log in again.logs()] == [ORDERS[1], ORDERS[3]]
 
 
+def test_a_directory_that_fails_while_an_abandoned_copy_takes_its_place(
+    files: MemoryFiles,
+) -> None:
+    manager = loaded(files, "/a", "/b")
+    for tp in ORDERS[:2]:
+        append(manager.create(tp, TOPIC_ID, TopicConfig.default(), "/a"), b"x")
+        append(manager.moves.create_copy(tp, "/b"), b"x")
+        log = manager._current.pop(tp)
+        assert log is not None
+        log.move_to(f"/a/{tp}.{'0' * 32}-delete")
+    manager.shutdown(NOW_MS)
+    files.fail = lambda name, path: failing("/b")(name, path) if name == "rename" else None
+    again = loaded(files, "/a", "/b")
+    assert [d.is_online for d in again.directories] == [True, False]
+    assert not again.future_partitions()
+
+
 def test_no_log_is_made_for_what_may_be_in_an_offline_directory(files: MemoryFiles) -> None:
     manager = loaded(files, "/a", "/b")
     append(manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default()), b"x")
