@@ -9,8 +9,8 @@
 State: the partition's log; the ids of the existing snapshots.
 In:    complete batches with offsets and epoch; snapshots; cleaning requests.
 Out:   batches in log order, decoded; LogDirFailure on disk errors.
-Invariants: at least one snapshot reaches the start of the log, so that log and snapshots together
-are always complete.
+Invariants: unless the log starts at 0, a snapshot reaches its start, so that log and snapshots
+together are always complete.
 Source: Kafka's `KafkaRaftLog.java`, `MetadataLogConfig.java`.
 """
 
@@ -28,6 +28,7 @@ from pykbroker.kraft.metadata_record_codec import decode_metadata_record
 from pykbroker.kraft.metadata_snapshot import (
     BOOTSTRAP,
     PARTIAL_SUFFIX,
+    CorruptSnapshot,
     Snapshot,
     SnapshotId,
     decode_snapshot,
@@ -47,7 +48,7 @@ from pykbroker.log.partition.partition_log import PartitionLog
 from pykbroker.log.recovery.damage import OffsetsOutOfPlace
 from pykbroker.log.recovery.opening import open_log
 from pykbroker.protocol.control_records import decode_message
-from pykbroker.protocol.primitives import METADATA_TOPIC_ID
+from pykbroker.protocol.primitives import METADATA_TOPIC_ID, DecodeError
 from pykbroker.protocol.record_batch import (
     BatchHeader,
     CorruptBatch,
@@ -215,13 +216,15 @@ class MetadataLog:
     def batches(self, offset: int, end_offset: int) -> Iterator[LogBatch]:
         """Yield the batches from `offset` up to `end_offset` (exclusive), decoded.
 
-        Raises CorruptMetadataLog if one of them is damaged: a node with wrong metadata is worse
-        than none.
+        Raises CorruptMetadataLog if one of them is damaged or has an unknown record: a node with
+        wrong metadata is worse than none.
         """
         try:
             yield from self._batches(offset, end_offset)
         except CorruptBatch as damage:
             raise CorruptMetadataLog(f"{self.directory}: the log is damaged: {damage}") from damage
+        except DecodeError as fault:
+            raise CorruptMetadataLog(f"{self.directory}: {fault}") from fault
 
     def _batches(self, offset: int, end_offset: int) -> Iterator[LogBatch]:
         while offset < end_offset:
@@ -264,9 +267,12 @@ class MetadataLog:
         return self.snapshots[-1] if self.snapshots else None
 
     def read_snapshot(self, snapshot_id: SnapshotId) -> Snapshot:
-        """Load a snapshot. Raises CorruptSnapshot if it is damaged."""
+        """Load a snapshot. Raises CorruptSnapshot if it is damaged or has an unknown record."""
         content = self.files.read_file(f"{self.directory}/{snapshot_id.file_name}")
-        return decode_snapshot(snapshot_id, content)
+        try:
+            return decode_snapshot(snapshot_id, content)
+        except DecodeError as fault:
+            raise CorruptSnapshot(f"{snapshot_id.file_name}: {fault}") from fault
 
     def snapshot_size(self, snapshot_id: SnapshotId) -> int:
         """Return the size of a snapshot file in bytes."""
@@ -345,8 +351,8 @@ class MetadataLog:
 
 
 def decode_log_batch(header: BatchHeader, batch: memoryview) -> LogBatch:
-    """Decode a batch of the metadata log. Raises CorruptBatch if its checksum
-    or its records are wrong.
+    """Decode a batch of the metadata log. Raises CorruptBatch if its checksum is wrong or its
+    records do not fill it, DecodeError for a metadata record that this release does not know.
     """
     if not check_crc(batch):
         raise CorruptBatch(f"the batch at offset {header.base_offset} fails its checksum")
@@ -370,7 +376,7 @@ def decode_log_batch(header: BatchHeader, batch: memoryview) -> LogBatch:
 
 def decode_fetched(content: bytes | memoryview, epoch: int) -> list[DecodedBatch]:
     """Decode fetched batches, without those of later epochs than `epoch`; the last one may be cut
-    off. Raises CorruptBatch.
+    off. Raises CorruptBatch, DecodeError.
     """
     return [
         (decode_log_batch(header, batch), batch)

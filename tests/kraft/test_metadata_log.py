@@ -11,8 +11,9 @@ from pykbroker.config import BrokerConfig
 from pykbroker.config.load import standalone_properties
 from pykbroker.decision import MetadataRecord
 from pykbroker.kraft.metadata_log import MetadataLog
+from pykbroker.kraft.metadata_log_check import CorruptMetadataLog
 from pykbroker.kraft.metadata_record_codec import encode_metadata_record
-from pykbroker.kraft.metadata_snapshot import SnapshotId, encode_snapshot
+from pykbroker.kraft.metadata_snapshot import CorruptSnapshot, SnapshotId, encode_snapshot
 from pykbroker.kraft.raft.quorum_state import ElectionState
 from pykbroker.kraft.raft.raft_events import LogEnd
 from pykbroker.protocol.control_records import build_control_batch
@@ -103,6 +104,18 @@ def test_control_records_come_apart() -> None:
     (batch,) = disk.log.batches(0, 1)
     assert batch.records == []
     assert batch.control == [(0, message)]
+
+
+def test_an_unknown_record_is_told_in_one_line() -> None:
+    disk = Disk()
+    unknown = b"\1" + bytes((0xE7, 7)) + b"\0"  # frame version, type 999, version
+    batch = build_batch([(None, unknown, 1000, ())], base_offset=0, leader_epoch=1)
+    disk.log.append(batch, 1000)
+    with pytest.raises(CorruptMetadataLog, match=f"^{DIRECTORY}: no metadata record .* type 999$"):
+        disk.names()
+    disk.log.write_snapshot(SnapshotId(1, 1), iter([batch]))
+    with pytest.raises(CorruptSnapshot, match=r"^0*1-0*1.checkpoint: no metadata record .* 999$"):
+        disk.log.read_snapshot(SnapshotId(1, 1))
 
 
 def test_a_batch_that_does_not_follow_is_our_bug() -> None:
