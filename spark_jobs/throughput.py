@@ -2,7 +2,8 @@
 
     produce   --tasks stock producers write --records of --size bytes; latency: from send to
               acknowledgement
-    consume   as many stock consumers read them from the start; latency: of one poll
+    consume   as many stock consumers, at most one for each partition, read them from the start;
+              latency: of one poll
     scan      with --path (the broker's log directories, readable by the workers):
               pykbroker.spark reads the same records from the files; latency: of one Arrow batch
 

@@ -223,8 +223,8 @@ async def value_of(deferred: Deferred) -> Any:
 
 
 def is_retriable(outcome: Any) -> bool:
-    """Return whether the active controller was not reached. Like Kafka, the request is then
-    repeated: the controller's checks (names, epochs) keep it from taking effect twice.
+    """Return whether the active controller may not have been reached. Like Kafka, the request is
+    then repeated: the controller's checks (names, epochs) keep it from taking effect twice.
     """
     if isinstance(outcome, KafkaError):
         return outcome.code in (ErrorCode.NOT_CONTROLLER, ErrorCode.NETWORK_EXCEPTION)

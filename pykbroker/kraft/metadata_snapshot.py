@@ -88,9 +88,7 @@ def encode_snapshot(
     last_contained_log_timestamp_ms: int,
     now_ms: int,
 ) -> Iterator[bytearray]:
-    """Yield the batches of a snapshot file, one after another, so that a
-    large image need not be in memory.
-    """
+    """Yield the batches of a snapshot file, one after another."""
     header: list[SnapshotHeaderRecord | KRaftVersionRecord | VotersRecord]
     header = [SnapshotHeaderRecord(last_contained_log_timestamp=last_contained_log_timestamp_ms)]
     if kraft_version > 0:

@@ -1,8 +1,10 @@
 """A small HTTP server on the environment's transport: GET and HEAD, one request per connection.
 
     accepted --head--> answering --response--> sending --all sent--> closed
-        |                                         |
-        `------- EXCHANGE_MS, MOST_HEAD_BYTES ----`------> closed
+        |                 |                       |
+        `-----------------`----- EXCHANGE_MS -----`------> closed
+
+A head of more than MOST_HEAD_BYTES is answered with 431.
 
 State: the open connections, at most MOST_CONNECTIONS; more wait in the backlog.
 In:    readiness of sockets; `respond(path)`, which returns the response or a Deferred of it.

@@ -7,8 +7,8 @@
 Every row has its location (partition, offset, timestamp), Kafka's name of the record type, the
 commonly used columns, and the whole record as JSON (as Apache's tools print it).
 
-A record that cannot be decoded is also a row: `fault` has the reason, and all decoded columns are
-null. `records_of` does the same for record batches from elsewhere (a Spark worker).
+A record that cannot be decoded is also a row: `fault` has the reason, and what could not be
+decoded is null. `records_of` does the same for record batches from elsewhere (a Spark worker).
 """
 
 from __future__ import annotations

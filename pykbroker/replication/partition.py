@@ -8,12 +8,13 @@ In:  `step(event, now_ms)` for what the cluster does; `append_as_leader`, `on_wr
 Out: effects of `step`; the log's outcomes; KafkaError for what a client may not do.
 Invariants: the high watermark never goes back while this node leads; it is at most the log end;
 a partition epoch never goes back; one ISR change at a time is in flight. A partition that is no
-longer `hosted` (deleted, moved away, or its log directory failed) refuses every request.
+longer `hosted` (deleted, moved away, or its log directory failed) takes no append, and its
+users look it up again.
 
     bound of a read        who                                    isolation
     high watermark         consumer                               READ_UNCOMMITTED (0)
     last stable offset     consumer                               READ_COMMITTED (1)
-    log end                follower, debugging consumer           LOG_END (2)
+    log end                follower, future replica of a move     LOG_END (2)
 
 Source: Kafka's `Partition.scala`.
 """

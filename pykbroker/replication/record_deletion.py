@@ -18,7 +18,8 @@ TO_HIGH_WATERMARK = -1
 
 
 def delete_records(partition: Partition, offset: int) -> int:
-    """Move the log start to `offset` (-1: the high watermark); return the resulting offset.
+    """Move the log start up to `offset` (-1: the high watermark); return that offset, even if the
+    log starts later.
 
     KafkaError: NOT_LEADER_OR_FOLLOWER, POLICY_VIOLATION (compacted only), OFFSET_OUT_OF_RANGE.
     """

@@ -3,7 +3,8 @@
     role          a Vote request gets              left when
     ------------  -------------------------------  ------------------------------------------------
     Unattached    pre-vote: if its log is as long  a leader is known -> Follower; election timeout
-                  vote: the same, once an epoch    -> Prospective
+                  vote: the same, once an epoch,   -> Prospective
+                  while no leader is known
     Prospective   as Unattached                    a majority would vote, or a voter does not know
                                                    pre-votes -> Candidate; lost or timed out ->
                                                    Follower of the known leader, else Unattached

@@ -126,7 +126,7 @@ def _walk_runs(buf: bytes, count: int, survey: RecordSurvey) -> int:
 
 
 def _walk(buf: bytes, pos: int, indexes: range, survey: RecordSurvey) -> int:  # noqa: C901
-    """Survey the records from `pos` on; return where the last one ends. May raise IndexError."""
+    """Survey the records from `pos` on; return where they end. Raises IndexError, CorruptRecord."""
     top = survey.top
     low = survey.low
     largest = 0
