@@ -17,8 +17,9 @@ Invariants:
 * one request in flight: the next frame is handed over when the reply is queued (in the same turn of
   the worker), so that replies leave in the order of the requests; the worker may take further
   frames (`gather`), which it answers in their order;
-* while a request is in flight at most BUFFER_BYTES more are read, then reading stops: a client that
-  pipelines without limit is slowed down by TCP, and its cost stays bounded;
+* while a request is in flight, reading stops when BUFFER_BYTES more have come (the last `recv` may
+  exceed them): a client that pipelines without limit is slowed down by TCP, and its cost stays
+  bounded;
 * while a reply waits for a slow reader nothing is handed over;
 * muting costs no system call: `remove_reader` is called only when the buffer is full;
 * when the stream ends, complete frames are served and their replies sent; then it is closed.

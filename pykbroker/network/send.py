@@ -12,8 +12,8 @@ State: the unsent parts, and how much of the first slice among them has been sen
 In: `add(parts)`, `send(socket)` whenever the socket may take more.
 Out: SENT, BLOCKED (call again when the socket is writable) or COLD (run `warming()` in a thread,
 then call `warmed`).
-Invariants: the order is kept; a slice is released exactly once, when its last byte was passed to
-the kernel or the connection closed.
+Invariants: the order is kept; a slice is released exactly once, when all of it was read or passed
+to the kernel, or the connection closed.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """All partitions of this node: found by name or id, made and dropped as the metadata says, appended
-to, and written once per turn of the event loop.
+to, and written once per round of the worker, at its end.
 
     append ... append ... append        validate, assign offsets, queue (partition, log)
     end_turn                            one writev per dirty partition

@@ -7,7 +7,7 @@
 State: the directory of all nodes, their ports, their processes.
 In: `start`, `stop`; on a node `kill`, `pause`, `resume`, `restart`. Out: `bootstrap_servers`.
 Invariants: every node is ready when `start` returns; a node keeps its port and its data over a
-restart; the `with` block leaves nothing behind.
+restart; the `with` block leaves nothing behind but a `directory` that was given.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ class Cluster:
 
     Keyword arguments are keys of Kafka's broker configuration with underscores in place of dots;
     `overrides` takes keys as they are; `pykbroker.testing.broker.TEST_DEFAULTS` apply to keys that
-    are not given, and topics have three replicas (as many as there are nodes). `directory` names a
-    directory to use and keep.
+    are not given, and topics have three replicas, or one on each node if there are fewer nodes.
+    `directory` names a directory to use and keep.
     """
 
     def __init__(

@@ -40,7 +40,8 @@ Kept = tuple[int, int, int, int]
 
 
 class Retention:
-    """What one round of compaction keeps; the same for every batch of the round.
+    """What one round of compaction keeps; the same for every batch of the round, but for the state
+    of `transactions` and `keeps_old_tombstones`.
 
     last_records: producer id -> (offset of its last record of data or -1, its epoch).
     keeps_old_tombstones: whether tombstones older than magic 2 in the current segment are kept.

@@ -7,7 +7,7 @@
 
 It speaks as clients of transaction.version 0 and 1 do (AddPartitionsToTxn, AddOffsetsToTxn) or,
 when the node has finalised version 2, also as clients of that. When the faults are over it must
-succeed.
+succeed, unless a power failure may have made its id unusable (TRIES_WHEN_FORGOTTEN).
 `transactor_requests.py` has what it sends.
 """
 
