@@ -71,8 +71,8 @@ class OffsetOrder:
         trusted: NDArray[np.bool_],
         behind: int | None,
     ) -> dict[int, str]:
-        """Check many batches: index -> fault. Those that are not trusted are not checked, and do not
-        count as the one before; those that are not sound do not count as the next one either.
+        """Check many batches: index -> fault. Those that are not trusted are not checked, and do
+        not count as the one before; those that are not sound do not count as the next one.
 
         `sound`: which headers are possible; `trusted`: which of them have no checksum known to be
         wrong.

@@ -41,8 +41,8 @@ MOST_FAULTS_LOGGED = 1000
 
 
 class LocalLog:
-    """The on-disk part of a log. PartitionLog and AppendQueue move its offsets; the other parts read
-    them.
+    """The on-disk part of a log. PartitionLog and AppendQueue move its offsets; the other parts
+    read them.
     """
 
     __slots__ = (
