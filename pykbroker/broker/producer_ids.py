@@ -2,8 +2,8 @@
 
     current block  |####......|   next block  |..........| or requested, or none
 
-A block is 1000 ids. The next one is requested when 90% of the current one are used, so that only
-the very first caller waits.
+A block is 1000 ids. The next one is requested when 90% of the current one are used, so that as a
+rule only the very first caller waits.
 
 State: the current block, the next one, whether a block was asked for, who waits for one.
 In:  `take`; the controller's answers. Out: ids, at once or through a Deferred.
@@ -81,7 +81,11 @@ class ProducerIds:
         elif answer.error_code:
             self._refuse(answer.error_code)
         elif answer.producer_id_start < self._end or answer.producer_id_len <= 0:
-            _log.error("the controller returned the producer id block at %d twice", self._end)
+            _log.error(
+                "the controller returned the producer id block at %d, below %d or empty",
+                answer.producer_id_start,
+                self._end,
+            )
             self._refuse(int(ErrorCode.UNKNOWN_SERVER_ERROR))
         else:
             start = answer.producer_id_start

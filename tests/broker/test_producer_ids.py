@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from pykbroker.broker.producer_ids import ProducerIds
 from pykbroker.deferred import Deferred
 from pykbroker.errors import ErrorCode, KafkaError
@@ -74,7 +76,7 @@ def test_refusals_are_retriable_and_the_next_request_asks_again() -> None:
     assert len(controller.asked) == 2
 
 
-def test_a_block_that_was_given_before_is_not_used() -> None:
+def test_a_block_that_was_given_before_is_not_used(caplog: pytest.LogCaptureFixture) -> None:
     controller = Controller()
     ids = ProducerIds(controller.ask)
     ids.take()
@@ -84,3 +86,4 @@ def test_a_block_that_was_given_before_is_not_used() -> None:
     controller.give(100, 2)
     assert isinstance(waiting, Deferred)
     assert waiting.value.code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+    assert "block at 100, below 102" in caplog.text
