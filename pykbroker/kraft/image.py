@@ -3,7 +3,7 @@
 State: topics (by name and by id), brokers, controllers, configs, features, the next producer id;
 and records of kinds that nothing here interprets yet (ACLs, SCRAM, quotas, tokens), kept unchanged
 so that a snapshot loses nothing.
-In:  built by `MetadataDelta.apply` only.
+In:  built by `MetadataDelta.apply` only, from an empty one on.
 Out: read everywhere; `records()` produces a snapshot.
 Invariants: immutable. Parts that did not change are shared with the previous image, so a change of
 one topic costs that topic, however many there are (`shared_table.py`).

@@ -1,4 +1,4 @@
-"""Record batches as a table, from their headers alone: about 1 us a batch.
+"""Record batches as a table, from their headers (and the types of markers): about 1 us a batch.
 
     batches(paths, topics)   one row per record batch
     scan_batches             the same for one split, for callers that plan themselves

@@ -4,7 +4,7 @@ In      paths: `/var/kafka-logs`, `file:///...`, `s3://bucket/logs`, `hdfs://...
 Out     names with sizes, whole small files, and `SegmentFile`s that are read at positions.
 Invariants
     Nothing is mapped into memory: a header walk by pread costs 1 us a batch, page faults 2.3 us.
-    A file that retention or compaction is deleting (renamed to `.deleted`) is still found.
+    A file of this machine that is being deleted (renamed to `.deleted`) is still found.
     A remote file is read in windows of 8 MiB, however small the reads are.
 """
 

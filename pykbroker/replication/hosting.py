@@ -10,7 +10,7 @@ State: the partitions by topic name and number, the last image.
 In:  `apply`, `on_broker_config`. Out: the partitions that changed, with their effects.
 Invariants: a change is applied partition by partition, and other work may run in between; a topic
 that was deleted and recreated in one delta gets a new log; a partition whose directory failed stays
-offline until its topic is deleted.
+offline until it is no longer assigned to this node.
 Source: `ReplicaManager.applyDelta`, `BrokerMetadataPublisher`, KAFKA-15605 (stray logs).
 """
 
