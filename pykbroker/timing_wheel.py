@@ -1,4 +1,4 @@
-"""A hierarchical timing wheel, which holds every deadline of a node.
+"""A hierarchical timing wheel, for owners of very many deadlines, such as the purgatory.
 
 Adding and cancelling a task cost O(1); a tick costs time in proportion to the tasks that are due.
 Each wheel has `WHEEL_SIZE` buckets. A bucket of the first wheel is one tick wide, a bucket of the

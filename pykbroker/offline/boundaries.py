@@ -9,7 +9,8 @@ have consecutive offset deltas.
 Invariants
     Every lane must land exactly where the next lane, or the next batch, begins. By induction from
     the first record (whose place is known) a wrong guess is noticed, so it is only ever slow.
-    Lanes that do not (a record of 8 KiB or more, a bad guess, broken bytes) are walked singly.
+    If one does not (a record of 8 KiB or more, a bad guess, broken bytes), no batch is cut into
+    lanes, and the batches that still do not land are walked singly.
     The starts that are returned ascend, and the last record of a batch ends where the batch ends.
 """
 

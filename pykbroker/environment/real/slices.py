@@ -2,8 +2,8 @@
 
 A job runs in a thread of its own, in lock step with the event loop: the loop passes the baton to
 the thread and waits; the thread passes it back when it breathes or ends. Only one of the two runs
-at any time, so a job may access whatever the loop may. Threads serve only to suspend a plain
-function in the middle of its calls; nothing runs in parallel.
+at any time, so a job may access whatever the loop may. Threads serve to suspend a plain function in
+the middle of its calls; nothing but the work of `apart` runs in parallel.
 
 State   the jobs that wait for their next slice, in order (one slice of SLICE_NS per turn of the
         loop); jobs whose work runs apart, beside the loop; idle threads, for further jobs.

@@ -1,4 +1,4 @@
-"""The one timer of the log floor: retention, flushes, checkpoints, deletions, expired producers.
+"""The one timer of all logs: retention, flushes, checkpoints, deletions, expired producers.
 
 State: when each task is due next; which one is waiting in a thread.
 In:    the clock. Out: calls of LogManager on the loop; fsync, unlink and checkpoint

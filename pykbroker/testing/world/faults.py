@@ -53,7 +53,7 @@ LOOK_AGAIN_US = 20 * MS
 
 
 class Faults:
-    """The faults of one node, drawn from the seed."""
+    """The faults of the nodes of a world, drawn from the seed."""
 
     def __init__(
         self,
