@@ -4,7 +4,8 @@
     granted                  it is there when the move has ended, unless another request came later
     refused                  it may be anywhere: the request may have ended an earlier move
 
-Of two requests, each sent before the other was answered, either may have come later.
+A process that ends may have carried out half of a request: the earlier move has ended, and the new
+one has not begun. Of two requests, each sent before the other was answered, either may have come later.
 
 A request for the directory that the replica is in ends a move. A directory that fails delays a
 move: it is resumed when all of them work again. A power failure excuses a move that has not ended,
@@ -43,6 +44,8 @@ class Move:
 
     path: str
     or_to: set[str] | None
+    is_lost: bool = False
+    """The process that it was sent to has ended."""
 
 
 @dataclass(slots=True)
@@ -63,8 +66,9 @@ class DirectoryLedger:
     def sent(self, replica: Replica, path: str) -> Move:
         """Record that a move is about to be requested; return what its answer belongs to."""
         wish = self._wishes.setdefault(replica, Wish())
-        move = Move(path, {other.path for other in wish.unanswered})
-        for other in wish.unanswered:
+        under_way = [other for other in wish.unanswered if not other.is_lost]
+        move = Move(path, {other.path for other in under_way})
+        for other in under_way:
             if other.or_to is not None:
                 other.or_to.add(path)
         wish.unanswered.append(move)
@@ -96,6 +100,15 @@ class DirectoryLedger:
         """Record that an operator may have ended the latest move."""
         if replica in self._wishes:
             self._wishes[replica].may_be = None
+
+    def process_ended(self, node_id: int) -> None:
+        """Record that the process of a node has ended, which may carry out requests no more."""
+        for replica, wish in self._wishes.items():
+            if replica.node_id == node_id:
+                for move in wish.unanswered:
+                    if not move.is_lost:
+                        move.is_lost, move.or_to = True, None
+                        wish.may_be = None
 
     def power_lost(self, node_id: int, paths: Mapping[tuple[bytes, int], str]) -> None:
         """Record where the replicas of a node, by topic id and partition, were at that time."""

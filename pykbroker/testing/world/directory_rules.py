@@ -97,6 +97,7 @@ class DirectoryRules:
             self._forget_whole(node, node.server)
         for key, (_, copy) in self._copies.pop(node.node_id, {}).items():
             self._half_moved[node.node_id, str(key)] = _place_of(copy)
+        self.ledger.process_ended(node.node_id)
         if is_power:
             paths = {
                 (partition.topic_id, partition.index): partition.log.log_directory

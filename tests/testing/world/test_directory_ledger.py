@@ -68,6 +68,20 @@ def test_a_refused_request_may_have_ended_a_move_of_the_same_time(refused_first:
     assert possible(ledger) == {"/a", "/b", "/c"}
 
 
+def test_a_process_that_ends_may_have_carried_out_half_of_a_request() -> None:
+    ledger = granted("/b")
+    ledger.process_ended(1)
+    assert possible(ledger) == {"/b"}
+    ledger.sent(REPLICA, "/c")
+    ledger.process_ended(2)
+    assert possible(ledger) == {"/b", "/c"}
+    ledger.process_ended(1)
+    assert possible(ledger) == {"/a", "/b", "/c"}
+    ledger.grant(REPLICA, ledger.sent(REPLICA, "/b"), is_certain=True)
+    ledger.process_ended(1)
+    assert possible(ledger) == {"/b"}  # the next process does not know of the lost request
+
+
 def test_what_ends_a_promise() -> None:
     everywhere = {"/a", "/b", "/c"}
     ledger = granted("/b")
