@@ -6,7 +6,8 @@ State: a `MetadataReplay` of committed records; the published image; unpublished
 In:    `on_commit(batches)`, one call after another; `load_snapshot`.
 Out:   `apply(delta, image)` of every publisher, in their fixed order.
 Invariants: an image is published only at the end of a batch and outside a transaction; publishers
-see every change, in order, each image once; an exception in a publisher is a bug and is not caught.
+see every change, in order, each image once; an exception in a publisher is a bug, which reaches
+the caller or, from a slice, `on_fatal`.
 The order matters: the parts that serve clients (the replica manager, the coordinators) come before
 the metadata view, so that no client is directed to a partition that is not there yet.
 A publisher may breathe (`environment/slices.py`): the node then serves clients with the change

@@ -5,7 +5,7 @@
     times               by the time index of closed segments, and to start later in one
     transactions        aborted ranges and the last stable offset (read_committed)
 
-Invariant   Splits of a partition are in order, do not overlap, and end at its frozen end.
+Invariant   Splits of a partition are in order, do not overlap, and end by its frozen end.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """What compaction keeps of a message before magic 2: a record batch of magic 2.
 
 In      a whole message of magic 0 or 1 and its header; the retention rules of the round.
-Out     None (nothing is kept), or a batch with the codec and the timestamp type of the message.
+Out     None (nothing is kept), or a batch with the codec and the timestamp type of the message; an
+        empty one if nothing is kept of the last one below the high watermark.
 Invariants (Kafka's, MemoryRecords.buildRetainedRecordsInto and Cleaner.shouldRetainRecord)
     Offsets do not change. Everything kept is rewritten, even if it is the whole message: the batch
     begins with the first record kept and ends with the last. Magic 0 has no timestamps; its records

@@ -3,9 +3,10 @@
 State: the index itself (offset_index, time_index, txn_index: bytes in, bytes out), loaded at first
 use; entries that are not yet in the file; whether the file is preallocated.
 In:    entries, look-ups. Out: the results of look-ups; OSError, CorruptIndex.
-Invariants: the file never holds less than at the last `write_back`; after a crash everything past
-       the recovery point is rebuilt, so entries may stay in memory until a flush. Loaded indexes of
-       closed segments are bounded in bytes for the whole node (`IndexMemory`).
+Invariants: the file holds what it held at the last `write_back`, but for what a truncation or a
+       reset has cut since; after a crash everything past the recovery point is rebuilt, so entries
+       may stay in memory until a flush. Loaded indexes of closed segments are bounded in bytes for
+       the whole node (`IndexMemory`).
 """
 
 from __future__ import annotations
