@@ -5,7 +5,8 @@
     refused                  it may be anywhere: the request may have ended an earlier move
 
 A process that ends may have carried out half of a request: the earlier move has ended, and the new
-one has not begun. Of two requests, each sent before the other was answered, either may have come later.
+one has not begun. Of two requests, each sent before the other was answered, either may have come
+later.
 
 A request for the directory that the replica is in ends a move. A directory that fails delays a
 move: it is resumed when all of them work again. A power failure excuses a move that has not ended,
