@@ -33,7 +33,7 @@ from pykbroker.log.directories.checkpoints import (
 from pykbroker.log.directories.chores import Chores
 from pykbroker.log.directories.closing import IN_ONE_GO, Closing, close_directory
 from pykbroker.log.directories.directory_loader import DirectoryLoader, Loading, Logs
-from pykbroker.log.directories.log_creation import create_log
+from pykbroker.log.directories.log_creation import NothingCreated, create_log
 from pykbroker.log.directories.log_directories import LogDirectories
 from pykbroker.log.directories.log_directory import LogDirectory, PartitionUnidentified
 from pykbroker.log.directories.log_moves import LogMoves
@@ -225,7 +225,7 @@ class LogManager:
             _log.warning(
                 "%s is in no log directory: an empty log is created for it", topic_partition
             )
-        self.moves.drop_copy(topic_partition)  # the copy of a log whose directory has failed
+        self._drop_copy(topic_partition)
         if directory is None:
             target = self.directories.for_new_log(self._current.counts)
         else:
@@ -236,6 +236,14 @@ class LogManager:
         )
         self._current[topic_partition] = log
         return log
+
+    def _drop_copy(self, topic_partition: TopicPartition) -> None:
+        """Delete the copy of a log whose directory has failed. NothingCreated if its own fails."""
+        try:
+            self.moves.drop_copy(topic_partition)
+        except LogDirFailure as failure:
+            cause = OSError(str(failure))
+            raise NothingCreated(failure.directory, "deleting a copy", cause) from failure
 
     def _require_free(self, topic_partition: TopicPartition, is_new: bool) -> None:
         """Raise PartitionUnidentified if a log that was not opened may be that of the partition. It

@@ -12,6 +12,7 @@ from pykbroker.config.load import standalone_properties
 from pykbroker.environment.files import Files, LogDirFailure
 from pykbroker.errors import ErrorCode
 from pykbroker.log.directories.checkpoints import PartitionMetadata
+from pykbroker.log.directories.log_creation import NothingCreated
 from pykbroker.log.directories.log_directory import DirectoryRefused
 from pykbroker.log.directories.log_manager import LogManager
 from pykbroker.testing.world.memory_files import MemoryFiles
@@ -190,6 +191,20 @@ def test_a_directory_that_fails_while_an_abandoned_copy_takes_its_place(
     again = loaded(files, "/a", "/b")
     assert [d.is_online for d in again.directories] == [True, False]
     assert not again.future_partitions()
+
+
+def test_a_copy_that_cannot_be_deleted_is_no_failure_of_the_new_log(files: MemoryFiles) -> None:
+    """So that the new log is created after all; see Hosting."""
+    manager = loaded(files, "/a", "/b", "/c")
+    manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default(), "/a")
+    manager.moves.create_copy(ORDERS[0], "/b")
+    manager.on_dir_failure("/a")
+    files.fail = failing("/b")
+    with pytest.raises(NothingCreated, match="deleting a copy in log directory /b") as raised:
+        manager.create(ORDERS[0], b"another id of 16", TopicConfig.default(), "/c")
+    manager.on_dir_failure(raised.value.directory)
+    log = manager.create(ORDERS[0], b"another id of 16", TopicConfig.default(), "/c")
+    assert log.log_directory == "/c"
 
 
 def test_no_log_is_made_for_what_may_be_in_an_offline_directory(files: MemoryFiles) -> None:
