@@ -57,13 +57,11 @@ def add_arguments(parser: CommandParser) -> None:
     )
     parser.add_argument(
         "--compression",
-        default="none",
         choices=("none", "gzip", "snappy", "lz4", "zstd"),
         help="compression codec (default none)",
     )
     parser.add_argument(
         "--acks",
-        default="all",
         choices=("0", "1", "all"),
         help="wait for no replica, the leader, or all in-sync replicas (default all)",
     )
@@ -101,8 +99,9 @@ def add_formats(parser: CommandParser) -> None:
 def run(options: argparse.Namespace) -> int:
     _check(options)
     settings = file_settings(options.command_config) | key_values(options.command_property)
-    settings = {"client.id": "pykbroker-produce", "linger.ms": "5"} | settings
-    settings |= {"acks": options.acks, "compression.type": options.compression}
+    settings = {"client.id": "pykbroker-produce", "linger.ms": "5", "acks": "all"} | settings
+    flags = {"acks": options.acks, "compression.type": options.compression}
+    settings |= {key: value for key, value in flags.items() if value is not None}
     records = _records(options)
     producer = make_producer(servers_of(options, settings), settings)
     sender = RecordSender(producer)

@@ -5,6 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
+from pykbroker.cli import produce
+from pykbroker.cli.command import CommandError
 from tests.cli.conftest import Outcome, Run
 from tests.cli.test_console_producer import Type, type_in, values
 
@@ -41,6 +43,31 @@ def test_forms(ask: Run, topic: str, type_in: Type, values: Values) -> None:
     # The first separator counts: base64 may end with one.
     assert ask("produce", topic, "--key-separator", "=", *forms).code == 0
     assert values(topic) == ["\tkv\tfoo"]
+
+
+@pytest.mark.parametrize(
+    "arguments, wanted",
+    [
+        ((), ("all", None)),
+        (("--command-property", "acks=1"), ("1", None)),
+        (("--command-property", "compression.type=gzip"), ("all", "gzip")),
+        (("--command-property", "acks=1", "--acks", "0"), ("0", None)),
+        (("--command-property", "compression.type=gzip", "--compression", "none"), ("all", "none")),
+    ],
+)
+def test_flags_and_properties(
+    ask: Run, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], wanted: tuple[str, str]
+) -> None:
+    """A flag overrides a property, but the default of a flag does not."""
+    seen = []
+
+    def make(servers: str, settings: dict[str, str]) -> None:
+        seen.append((settings["acks"], settings.get("compression.type")))
+        raise CommandError("no broker here")
+
+    monkeypatch.setattr(produce, "make_producer", make)
+    assert ask("produce", "orders", "--value", "v", *arguments).err == "no broker here\n"
+    assert seen == [wanted]
 
 
 def test_a_copy(ask: Run, filled: str, topic: str, type_in: Type) -> None:
