@@ -3,7 +3,8 @@
     launch all --> all are ready --> watch --> a signal, or none is left --> stop in order
 
 In: SIGTERM, SIGINT or SIGHUP stops them; a second one does so without waiting for anything; a third
-kills them. Out: the ready line on standard output, nodes that died on standard error, an exit code.
+kills them. Out: the ready line on standard output, an exit code; on standard error the nodes that a
+slow start waits for, and those that died.
 Invariants: no node is left when `run` returns.
 """
 
@@ -16,8 +17,9 @@ import sys
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any, Final
 
-from pykbroker.cli.node_process import NodeProcess
+from pykbroker.cli.node_process import NodeProcess, last_line
 
+SLOW_START_S: Final = 4.0
 STOP_TIMEOUT_S: Final = 60.0
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 # Of a node that was told to stop: also when it was not far enough to catch the signal.
@@ -75,6 +77,7 @@ class ClusterNodes:
         starts = {node: asyncio.ensure_future(node.ready()) for node in self._nodes}
         ready = asyncio.gather(*starts.values())
         failed: list[NodeProcess] = []
+        reminder = asyncio.create_task(_report_slow_start(starts))
         while not (ready.done() or failed or self._signalled.done()):
             await _first(ready, self._signalled, *(end for end in self._ends if not end.done()))
             for node, start in starts.items():
@@ -82,6 +85,7 @@ class ClusterNodes:
                 if (not node.is_running or start.done()) and not await start:
                     await node.ended()
                     failed.append(node)
+        reminder.cancel()
         for node in failed:
             if not self._signalled.done():
                 ending = node.ending()
@@ -129,6 +133,15 @@ class ClusterNodes:
     def _report(self, what: str, *, is_failure: bool = True) -> None:
         self._failed = self._failed or is_failure
         print(f"pykbroker cluster: {what}", file=sys.stderr, flush=True)
+
+
+async def _report_slow_start(starts: Mapping[NodeProcess, asyncio.Future[bool]]) -> None:
+    """Print which nodes are not ready after a while, and what each of them logged last."""
+    await asyncio.sleep(SLOW_START_S)
+    for node, start in starts.items():
+        if not start.done():
+            waiting = f"still waiting for node {node.id}, which logged last: {last_line(node.log)}"
+            print(f"pykbroker cluster: {waiting}", file=sys.stderr, flush=True)
 
 
 async def _first(*awaitables: Awaitable[Any]) -> None:

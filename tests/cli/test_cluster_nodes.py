@@ -124,6 +124,28 @@ def test_a_signal_during_the_start(tmp_path: Path, capfd: pytest.CaptureFixture[
     assert not any(node.is_running for node in nodes)
 
 
+def test_a_slow_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """What the nodes that are not ready logged last is reported, once."""
+    monkeypatch.setattr(cluster_nodes, "SLOW_START_S", 0.05)
+    nodes = serving(tmp_path, 2)
+    nodes[1].ready = asyncio.Future  # type: ignore[method-assign,assignment]
+    Path(nodes[1].log).write_text("INFO first\nINFO no quorum\n")
+    printed = [""]
+
+    def is_reported() -> bool:
+        printed[0] += capfd.readouterr().err
+        return "node 2" in printed[0]
+
+    assert run(nodes, (is_reported, signalling(signal.SIGTERM))) == 0
+    printed[0] += capfd.readouterr().err
+    # Node 1 may be slower than this, too.
+    assert printed[0].splitlines()[-1] == (
+        "pykbroker cluster: still waiting for node 2, which logged last: INFO no quorum"
+    )
+
+
 def test_further_signals_are_handed_on(tmp_path: Path, is_ready: Callable[[], bool]) -> None:
     """The second has the nodes hurry, the third kills those that do not."""
     nodes = [ScriptedNode(tmp_path, number, "stubborn") for number in (1, 2, 3)]
