@@ -26,6 +26,7 @@ from pykbroker.cli.dump_indexes import (
     time_index_fault,
 )
 from pykbroker.cli.log_files import base_offset_of, batches, map_file
+from pykbroker.cli.progress import counted
 from pykbroker.cli.verify_partition import Topics, partition_faults
 from pykbroker.kraft.raft.quorum_state import (
     QUORUM_STATE_FILE,
@@ -76,7 +77,7 @@ def verify(paths: Sequence[str]) -> int:
             faults += len(found)
             for file, fault in sorted(found):
                 print(f"{file}: {fault}")
-    print(f"{files} files checked, {faults} faults found.")
+    print(f"{counted(files, 'file')} checked, {counted(faults, 'fault')} found.")
     return 1 if faults else 0
 
 

@@ -50,6 +50,13 @@ def cut(file: Path, count: int) -> None:
     file.write_bytes(file.read_bytes()[:-count])
 
 
+def test_one_fault(run: Run, directory: Path) -> None:
+    flip(directory / LOG, 70)
+    outcome = run("dump-log", "--verify", "--files", str(directory / LOG))
+    assert outcome.code == 1
+    assert outcome.lines[1:] == ["1 file checked, 1 fault found."]
+
+
 def second(directory: Path) -> int:
     return positions(directory / "t-0")[0]
 
