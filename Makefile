@@ -10,7 +10,7 @@ test:           ## install into .venv, run every check and test
 check:          ## linters, types, floors, generated files
 	scripts/check.sh
 
-quick:          ## an answer within two minutes: the checks, and the tests of the core
+quick:          ## an answer within two to five minutes: the checks, and the tests of the core
 	scripts/quick.sh
 
 format:

@@ -1,5 +1,5 @@
 #!/bin/sh
-# An answer within two minutes on two cores: the checks, and the tests that start no other program,
+# An answer within two to five minutes on two cores: the checks, and the tests that start no other program,
 # in two processes. Left out are commands, Apache Kafka and stock clients, Spark, the offline reader,
 # fuzzing and the simulated world, which scripts/test.sh runs too. Needs the `test` and `dev` extras,
 # in .venv or on PATH.
