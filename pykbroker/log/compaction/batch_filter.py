@@ -1,7 +1,8 @@
 """What compaction keeps of one batch.
 
 In      a whole batch and its header; the map of keys; transactions, producers and the time.
-Out     None (nothing is kept), the batch unchanged, or a smaller batch in the same frame.
+Out     None (nothing is kept), the batch unchanged, or a new one at the same offsets: with fewer
+        records or none, or with a delete horizon.
 Invariants (Kafka's, Cleaner.java and MemoryRecords.filterTo)
     A record is kept if it is the latest of its key, or past the offsets that the map covers.
     Records of aborted transactions and records without a key are removed.
@@ -77,9 +78,7 @@ class Retention:
 
 
 def filter_batch(batch: BytesLike, header: BatchHeader, retention: Retention) -> BytesLike | None:
-    """Return what is kept of a batch: None, the batch, or a smaller one (then
-    `header` is changed).
-    """
+    """Return what is kept of a batch: None, the batch, or a new one (then `header` is changed)."""
     horizon = header.delete_horizon_ms
     empties_marker = False
     if header.attributes & CONTROL_BIT:

@@ -3,8 +3,8 @@
 State   aborted transactions that begin later; producers with a transaction open at this point of
         the log, aborted or committed, and whether any of its batches are still present.
 In      batches in log order, of one pass over (a part of) the log.
-Out     whether a batch may be discarded; aborted transactions whose markers are kept, for the new
-        transaction index.
+Out     whether a batch may be discarded; the aborted transactions of which batches were seen, for
+        the new transaction index (none for a marker that only waits for its delete horizon).
 Invariants
     A marker may be removed only if no batch of its transaction was seen before it.
 
@@ -22,8 +22,8 @@ from pykbroker.protocol.record_batch import TRANSACTIONAL_BIT, BatchHeader, iter
 
 
 class CleanedTransactions:
-    """One pass over a log; `on_kept_abort` is called with each aborted
-    transaction whose marker is kept.
+    """One pass over a log; `on_kept_abort` is called with each aborted transaction that ends
+    after batches of it were seen: its marker is kept.
     """
 
     __slots__ = ("_aborted", "_coming", "_committed", "_observed", "_on_kept_abort")

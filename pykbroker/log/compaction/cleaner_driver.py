@@ -2,13 +2,15 @@
 
 State   `log.cleaner.threads` workers, each with its current round.
 In      timers; the messages of the workers.
-Out     `.cleaned` segments swapped in on the loop, `cleaner-offset-checkpoint` files.
+Out     `.cleaned` segments swapped in on the loop, `cleaner-offset-checkpoint` files; `on_failure`
+        of a log directory.
 Invariants
-    The loop only chooses, renames and writes checkpoints; reading, hashing and copying happen in
-    the worker. A log that was truncated, deleted or moved during cleaning keeps its segments. A log
-    that is being copied to another directory is not cleaned, because the copy has the old contents
-    and would be considered clean. A partition that cannot be cleaned is marked, and the others
-    continue. No log is cleaned by two workers at once.
+    The loop only chooses, for which it may read a few batch headers, and renames. Records are
+    read, hashed and copied in the worker; directories are synced and checkpoints written in its
+    thread. A log that is truncated, deleted or moved during cleaning keeps the segments that are
+    not swapped yet. A log that is being copied to another directory is not cleaned, because the
+    copy has the old contents and would be considered clean. A partition that cannot be cleaned is
+    marked, and the others continue. No log is cleaned by two workers at once.
 """
 
 from __future__ import annotations

@@ -9,7 +9,8 @@ Invariants
     min.compaction.lag.ms is ever cleaned. One round at a time for each log.
 
     dirty ratio = cleanable bytes / (clean bytes + cleanable bytes): a log is due above
-    min.cleanable.dirty.ratio, or when its oldest dirty record exceeds max.compaction.lag.ms.
+    min.cleanable.dirty.ratio, or when the first batch of a dirty segment is older than
+    max.compaction.lag.ms and there is something to clean.
 
 Source: Kafka's LogCleanerManager.java.
 """
@@ -208,7 +209,7 @@ def _ends_after(log: PartitionLog, segment: Segment, offset: int) -> bool:
 
 
 def _is_overdue(log: PartitionLog, closed: list[Segment], first_dirty: int, now_ms: int) -> bool:
-    """Return whether the first record of the oldest dirty segment exceeds max.compaction.lag.ms."""
+    """Return whether the first batch of a dirty segment is older than max.compaction.lag.ms."""
     lag_ms = max(log.config.max_compaction_lag_ms, 0)
     if lag_ms == _END_OF_TIME:
         return False

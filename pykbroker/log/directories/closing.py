@@ -1,7 +1,8 @@
 """Closing the logs of a directory when the node stops.
 
 In:    the logs of an online directory, to which nothing is appended any more.
-Out:   flushed and closed logs, then the checkpoints, then the clean shutdown file. LogDirFailure.
+Out:   flushed and closed logs, then the checkpoints, then the clean shutdown file (not if a bug
+       leaves it in doubt: `is_in_doubt`). LogDirFailure.
 Invariants: the clean shutdown file is written when all else is durable; threads wait for the disk,
        and between two logs the event loop may get a turn (`rest`), because other nodes of the
        quorum must hear from this one, however many logs it has.

@@ -1,12 +1,13 @@
 """Opening all the logs of one log directory when the node starts.
 
-In:    a locked directory, the topics' configurations. Out: the logs by partition; files to be
-       deleted are added to the chores. LogDirFailure, DirectoryRefused.
-Invariants: after a clean shutdown nothing is scanned. Otherwise every log is checked from its
-       recovery point on: small ones here, large ones in worker processes if available
-       (`recover_many`, see recovery_driver.py). Between two logs the event loop may get a turn
-       (`rest`), because other nodes of the quorum must hear from this one, however many logs it
-       has.
+In:    a locked directory, the topics' configurations. Out: the logs by partition, and the
+       directories of those that must stay closed (`unidentified`); files to be deleted are added
+       to the chores, logs of other topics are renamed. LogDirFailure, DirectoryRefused.
+Invariants: after a clean shutdown only a log that does not end where it was flushed to is scanned.
+       Otherwise every log is checked from its recovery point on: two or more large ones in worker
+       processes if available (`recover_many`, see recovery_driver.py), the others here. Between
+       two logs the event loop may get a turn (`rest`), because other nodes of the quorum must hear
+       from this one, however many logs it has.
 Source: LogManager.loadLogs, loadLog.
 """
 

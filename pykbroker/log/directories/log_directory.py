@@ -6,7 +6,7 @@
     *-offset-checkpoint                  see offset_checkpoints.py
 
 State: `failure` is None while the directory works. Out: the contents of its files.
-Invariant: a file is replaced atomically.
+Invariant: the clean shutdown file is removed, durably, when the next start has seen it.
 Source: Kafka's LogManager.java, CleanShutdownFileHandler.java.
 """
 
@@ -47,7 +47,9 @@ class PartitionUnidentified(Exception):
 
 
 class LogDirectory:
-    """A log directory and its own files. All methods raise LogDirFailure on disk errors."""
+    """A log directory and its own files. Methods raise LogDirFailure on disk errors, except for
+    `directory_id`, which is then None, and `remove_remains`.
+    """
 
     def __init__(self, files: Files, path: str) -> None:
         self.files = files

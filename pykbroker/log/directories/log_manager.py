@@ -1,15 +1,17 @@
 """All logs of a node, across its log directories.
 
-State: the logs by partition; future logs (copies that move between directories); chores; parts
-       with a state or rules of their own:
+State: the logs by partition; future logs (copies that move between directories); the directories
+       of logs that were not opened; chores; parts with a state or rules of their own:
            LogDirectories (`log_directories`)   locks, look-ups, which directory is offline
            LogMoves (`log_moves`)               copies, and how they replace logs
            LogRemoval (`log_removal`)           what is set aside or deleted
 In:    partitions to create, delete, set aside; directories that fail; the time.
 Out:   PartitionLog; facts for DescribeLogDirs; LogDirFailure of one directory (others continue);
-       DirectoryRefused if the node must not start.
-Invariants: a partition has one current log, in one directory; after a clean shutdown logs are
-       opened without scanning; nothing here waits for a timer (housekeeping_driver does).
+       DirectoryRefused if the node must not start; PartitionUnidentified if a log that was not
+       opened may be that of the partition to create.
+Invariants: a partition has one current log, in one directory; after a clean shutdown logs that end
+       where they were flushed to are opened without scanning; nothing here waits for a timer
+       (housekeeping_driver does).
 Source: Kafka's LogManager.java.
 """
 

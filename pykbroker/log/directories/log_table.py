@@ -19,7 +19,9 @@ else:
 
 
 class LogTable(_Logs):
-    """Logs by partition. Logs are added by `table[partition] = log`, and removed by `pop`."""
+    """Logs by partition. Logs are added by `table[partition] = log`, and removed by `pop`, `del`
+    and `clear`.
+    """
 
     def __init__(self) -> None:
         super().__init__()

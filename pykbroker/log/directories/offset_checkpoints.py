@@ -9,12 +9,13 @@ A topic may be deleted and recreated under the same name. An entry of the old lo
 new one, would hide or lose its records.
 
 State   per file: its offsets without those of logs deleted since, and whether the file still
-        contains such entries; writes in progress in threads.
-In      offsets to write. Out: the offsets that were read.
+        contains such entries; writes in progress in threads; logs that exist but are not open.
+In      offsets to write. Out: the offsets that were read; LogDirFailure.
 Invariants
     No log is created in the directory while a file has an entry for an older one of its name
-    (`settle`). A write that was in progress when a log was deleted is repeated without it. A file
-    is replaced atomically; if nothing changed, it is not rewritten.
+    (`settle`), except for a file that a thread is writing just then: a write that was in progress
+    when a log was deleted is repeated without it, when it ends. Entries of logs that are not open
+    are kept. A file is replaced atomically; if nothing changed, it is not rewritten.
 Source  Kafka's LogManager.java (asyncDelete), LogCleanerManager.java (updateCheckpoints).
 """
 
@@ -116,7 +117,8 @@ class OffsetCheckpoints:
     def read(self, present: Collection[str]) -> None:
         """Read the files. `present`: the partitions whose logs, or copies of them, exist.
 
-        As in Kafka, a checkpoint that cannot be read counts as empty; then more is checked.
+        As in Kafka, a checkpoint that does not parse counts as empty; then more is checked. If the
+        disk fails, that is so only for the cleaner's.
         """
         self._unreadable.clear()
         for name in NAMES:
