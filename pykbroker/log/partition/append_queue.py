@@ -1,11 +1,12 @@
-"""The batches appended in this turn, until one write puts them into the log.
+"""The batches appended in this round, until one write puts them into the log.
 
     add      queues a batch; the checks of later batches already see it
     write    one writev, after which the log end offset moves
     roll     writes the queued batches; the next batch begins a segment
 
 State: the queued bytes, the places of their batches in the log, their producer updates.
-In:    batches with their offsets assigned. Out: LogDirFailure.
+In:    batches with their offsets assigned. Out: LogDirFailure; KafkaError if the active segment is
+       corrupt where a roll has to look at it.
 Invariants: a failed write undoes exactly what was queued, in the file and in the producer state;
        after a disk failure nothing more is written.
 Source: Kafka's UnifiedLog.append and roll, LogSegment.shouldRoll.
@@ -33,7 +34,7 @@ _log = logging.getLogger(__name__)
 
 
 class AppendQueue:
-    """The batches appended in this turn."""
+    """The batches appended in this round."""
 
     __slots__ = (
         "_batches",

@@ -5,9 +5,10 @@
     queue_own             a batch that this node has just built
 
 State: the validation rules. Queued batches are in the AppendQueue.
-In:    batches (views of received frames stay views). Out: AppendOutcome; LogDirFailure if the
-       segment had to roll and that failed.
-Invariants: batches queued in a turn see each other (sequence checks, offsets).
+In:    batches (views of received frames stay views).
+Out:   AppendOutcome; LogDirFailure if a roll, a new leader epoch, or the look-up of a producer's
+       earlier batches failed; KafkaError if the active segment is corrupt where a roll looks at it.
+Invariants: batches queued in a round see each other (sequence checks, offsets).
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@
 A log is composed of parts with separate state; none knows the log, or a part above it:
 
     LogAppender   checks batches         -> AppendQueue, LocalLog
-    AppendQueue   a turn's appends        -> LogFlusher, LocalLog
+    AppendQueue   a round's appends      -> LogFlusher, LocalLog
     LogFlusher    the recovery point     -> LocalLog
     LogReader     slices and look-ups    -> LocalLog
     LocalLog      segments, written offsets, the files beside them, disk faults
@@ -17,10 +17,11 @@ This module has the log's interface, and what involves several parts: truncation
 closing.
 
 In:    batches to append (views of received frames stay views), offsets to read, truncate, delete.
-Out:   AppendOutcome, ReadOutcome with a FileSlice; KafkaError for an offset out of range;
-       LogDirFailure when the disk failed.
-Invariants: offsets only grow; readers never see past log_end_offset; a failed write undoes exactly
-       what was queued; every append of a turn is one writev (one more for each roll).
+Out:   AppendOutcome, ReadOutcome with a FileSlice; KafkaError for an offset out of range, and where
+       the log is corrupt; LogDirFailure when the disk failed.
+Invariants: offsets only grow, except by a truncation; readers never see past log_end_offset; a
+       failed write undoes exactly what was queued; all appends of a round are one writev (one more
+       for each roll).
 Source: Kafka's UnifiedLog.java and LocalLog.java.
 """
 
@@ -62,7 +63,7 @@ _log = logging.getLogger(__name__)
 
 
 class PartitionLog:
-    """The log of one partition. Created by recovery.open_log and LogManager."""
+    """The log of one partition. Created by recovery.open_log."""
 
     __slots__ = (
         "appender",

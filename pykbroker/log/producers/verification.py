@@ -1,8 +1,8 @@
 """Which producers may open a transaction in a partition: verification guards (KIP-890).
 
-    no entry   --- start: a guard is issued, the coordinator is asked -------> VERIFYING VERIFYING
-               --- append with this guard: the transaction is open ----------> no entry VERIFYING
-               --- end marker: the coordinator's late answer is void --------> no entry
+    no entry   --- start: a guard is issued, the coordinator is asked -------> VERIFYING
+    VERIFYING  --- append with this guard: the transaction is open ----------> no entry
+    VERIFYING  --- end marker: the coordinator's late answer is void --------> no entry
 
 A transactional batch opens a transaction only with the guard of the entry. Otherwise a batch that
 arrives after its transaction was aborted would open one that is never ended. A marker does not
@@ -10,7 +10,7 @@ remove the entry of the transaction that follows it (transaction version 2: it h
 epoch).
 
 State  one entry for each producer id that is being verified; it holds the lowest sequence seen, and
-       higher ones wait until that one is appended.
+       higher ones are refused until that one is appended.
 In     `start` (a request), `note_append` (an appended batch), `remove_expired`.
 Out    guards; KafkaError for a batch that must not be appended.
 Source Kafka's VerificationStateEntry.java, UnifiedLog.java, ProducerAppendInfo.java.

@@ -9,11 +9,13 @@
                           the segment is cut, and the segments after it are deleted; an empty
                           last segment behind a hole is deleted as well
     offsets that are more than 31 bits apart in a .log      it is split (segment_split.py)
+    a log that ends before its start offset, unless nothing of it is lost: it begins anew there
 
 In:    the directory, the checkpoints' entries, whether the shutdown was clean.
 Out:   segments, the log's bounds, leader epochs and producers, for opening.py.
-Invariants: reading the same directory twice gives the same result; a clean one is not scanned.
-       Intact data is kept (damage.py); OffsetsOutOfPlace if that takes an operator's decision.
+Invariants: reading the same directory twice gives the same result; of a clean one only what looks
+       faulty is scanned. Intact data is kept (damage.py); OffsetsOutOfPlace if that takes an
+       operator's decision.
 Source: Kafka's LogLoader.java.
 """
 

@@ -3,7 +3,8 @@
 State   the used entries as one bytearray; the file may be longer (the active segment's index is
         preallocated with zeros, which may still be in the constructor's payload).
 In      entries in ascending order; offsets to truncate to.
-Out     the bytes that an append adds, to be written at `size_bytes` minus their length. Invariants
+Out     the bytes that an append adds, to be written at `size_bytes` minus their length.
+Invariants
     Both columns ascend. Offsets are stored relative to the segment's base offset, as int32.
 """
 

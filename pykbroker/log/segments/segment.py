@@ -8,8 +8,9 @@
 State: `size` is the number of bytes of complete, written batches: any bytes after it in the file
 are left over from a failed write or preallocated. `hints` caches the positions of some offsets, so
 that a tailing consumer needs no look-up.
-In:    buffers of batches with their offsets assigned; offsets and timestamps to find.
-Out:   positions, slices, records found by time.
+In:    buffers of batches with their offsets assigned; offsets to find.
+Out:   positions, batch headers, batches. LogReader makes slices of them, record_lookup.py finds
+       records by time.
 Invariants: offsets in the segment are >= base_offset and fit 31 bits above it; the indexes only
        ever point at batches below `size`.
 Source: Kafka's LogSegment.java.
@@ -113,7 +114,8 @@ def segment_path(directory: str, base_offset: int, suffix: str = LOG_SUFFIX) -> 
 
 
 class Segment:
-    """One segment. Disk failures raise OSError, corrupt bytes raise CorruptSegment.
+    """One segment. Disk failures raise OSError, corrupt bytes raise CorruptSegment, or CorruptIndex
+    if an index is at fault.
 
     The constructor opens a segment whose log file exists; `create` creates a new one.
     """

@@ -1,12 +1,13 @@
 """Replaces segments by the compacted ones that were made from them.
 
-    .cleaned -> .swap   in reverse order: from the first rename on, a restart finishes the swap old
-                        ones -> .deleted, unlinked after file.delete.delay.ms
+    .cleaned -> .swap   in reverse order: from the first rename on, a restart finishes the swap
+    old ones -> .deleted, unlinked after file.delete.delay.ms
     .swap -> the name   and the directory is synced
 
 In      a log, the base offsets of the `.cleaned` segments (synced), those of the old ones.
 Out     True if they were replaced; False if the log no longer has those old segments (it was
-        truncated, or retention deleted some) and the `.cleaned` files were deleted. Invariants
+        truncated, or retention deleted some) and the `.cleaned` files were deleted.
+Invariants
     At every instant the files on disk are either the old segments or a swap that the next start
     completes; readers of old segments keep their open files.
 

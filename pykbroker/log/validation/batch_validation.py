@@ -7,17 +7,19 @@ Invariants
     Nothing passes that a consumer cannot read: framing, checksum, codec and the structure of every
     record are checked. A batch that passes holds offset deltas 0, 1, 2 … and its true max
     timestamp.
-    The caller's bytes change only if the batch passes.
+    The caller's bytes change only if the batch passes, or is only longer than segment.bytes.
 
-Kafka's order of checks, and its error codes (LogValidator.java,
-UnifiedLog.analyzeAndValidateRecords):
+Kafka's checks, and their error codes (LogValidator.java, UnifiedLog.analyzeAndValidateRecords):
 
     no batch, more than one, magic 0 or 1, base offset not 0     INVALID_RECORD
     length shorter than a header, unknown magic, wrong checksum  CORRUPT_MESSAGE
     longer than max.message.bytes / than segment.bytes           MESSAGE_TOO_LARGE / RECORD_LIST_…
     count against offset range, control batch, no base sequence  INVALID_RECORD
     a record without key in a compacted topic                    INVALID_RECORD, record errors
-    a timestamp out of bounds                                    INVALID_TIMESTAMP, record errors
+    a timestamp out of bounds, or of the type LogAppendTime      INVALID_TIMESTAMP, record errors
+    a compressed record above max.decompressed.message.bytes     INVALID_RECORD
+
+The checksum is looked at after max.message.bytes, segment.bytes last, as in Kafka.
 
 Differences from Kafka: bytes that do not decompress, codec ids 5 to 7 and records with an
 inconsistent structure are INVALID_RECORD (Kafka answers UNKNOWN_SERVER_ERROR to the first two); a

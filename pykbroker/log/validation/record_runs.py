@@ -10,8 +10,8 @@ nanoseconds per byte, while a Python loop takes half a microsecond per record:
 In      the payload, one record that is already validated (the template), where the next begins.
 Out     how many records from there on are valid and have the template's shape, and the largest
         zigzag timestamp delta among them. A number that is too small costs time, but is not wrong.
-        Invariants
-    Only records without headers, with positive timestamp deltas and dense offset deltas count.
+Invariants
+    Only records without headers, with timestamp deltas of 0 or more and dense offset deltas count.
 """
 
 from __future__ import annotations
