@@ -1,14 +1,16 @@
 """The metadata side of one node: quorum, controller, image, and the broker's registration.
 
     open ------------ snapshot and log are read; a quorum of one elects itself, its controller is
-                      active, bootstrap records are in the log
+                      active, bootstrap records are in the log (with very many partitions, the
+                      controller becomes active in slices, a little later)
     publish_to ------ the rest of the node receives the whole image, then every change
     register_broker - the broker's epoch is known; it is fenced
     unfence --------- clients see it
     controlled_shutdown, close
 
 State: its parts.
-In:    the calls above, in that order. Out: Deferreds; `on_fatal` if the node must stop.
+In:    the calls above, in that order; commits, snapshots and leaders of the quorum.
+Out:   Deferreds; `on_fatal` if the node must stop; from `open` StorageError, UnsupportedCluster.
 Source: Kafka's `SharedServer.scala`, `BrokerServer.scala`.
 """
 

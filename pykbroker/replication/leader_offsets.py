@@ -1,6 +1,7 @@
 """ListOffsets for a follower: where its leader's logs begin and end.
 
-In:  partitions with the leader epoch that the follower knows. Out: error code and offset of each.
+In:  partitions with the leader epoch that the follower knows. Out: error code and offset of each
+that was answered; KafkaError.
 Source: `RemoteLeaderEndPoint.fetchOffset`.
 """
 
@@ -29,7 +30,9 @@ async def leader_offsets(
     asked: Iterable[tuple[TopicPartition, int]],
     timestamp: int,
 ) -> dict[TopicPartition, tuple[int, int]]:
-    """Return (error code, offset) of each answered partition, or a KafkaError."""
+    """Return (error code, offset) of each answered partition. Raises KafkaError if there is no
+    answer.
+    """
     topics: dict[str, ListOffsetsTopic] = {}
     for topic_partition, leader_epoch in asked:
         name, index = topic_partition

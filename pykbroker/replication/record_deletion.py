@@ -1,7 +1,7 @@
 """Deleting the records of a partition up to an offset, as its leader is asked to (DeleteRecords).
 
 In: the partition, and the offset of the first record that stays. Out: the partition's log starts
-there; the followers learn of it with their next fetch.
+there, unless it started later; the followers learn of it with their next fetch.
 Source: `Partition.deleteRecordsOnLeader`.
 """
 

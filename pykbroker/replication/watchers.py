@@ -2,6 +2,7 @@
 
     the high watermark moved    produces, coordinators; consumers' polls
     the log grew                followers: in a session, or each fetch by itself
+    the low watermark moved     DeleteRecords
     another role, gone          all of them
 
 State: the coordinators by partition, the sessions that partitions have woken, and, while fetches

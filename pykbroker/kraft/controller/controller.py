@@ -8,8 +8,9 @@ committed.
      other decision before it has finished.
 In:  one method per request (decide: reads, returns records and the reply), `activate` when this
      node becomes the leader of the quorum, `replay` for records.
-Out: Decisions. The driver replays their records here, appends them at once, and releases the reply
-     when they are committed. KafkaError from a decide method answers the whole request.
+Out: Decisions. The driver replays their records here and appends them, atomic ones as a whole and
+     others in pieces, and releases the reply when they are committed. KafkaError from a decide
+     method answers the whole request.
 Invariants: `replay` is the only mutator of the image, the same for live writes and for recovery:
 replaying the log on a fresh machine gives the same image.
 Source: Kafka's `QuorumController.java`, `ActivationRecordsGenerator.java`.

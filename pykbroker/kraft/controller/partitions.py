@@ -191,7 +191,9 @@ def broker_comes(
 def directory_goes(
     state: ControllerState, broker_id: int, directories: set[bytes]
 ) -> list[MetadataRecord]:
-    """Return the changes that remove the replicas in these log directories of a broker."""
+    """Return the changes that remove the replicas in these log directories of a broker from
+    leaders and in-sync replicas.
+    """
     affected = (
         entry
         for entry in state.at(state.index.in_sync(broker_id))
