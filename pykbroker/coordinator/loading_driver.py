@@ -2,8 +2,9 @@
 
 State: the partitions to load, in order.
 In:  `start`; the scheduler's next turn.
-Out: `loaded(hosted)`: its machine has replayed all records; `failed(hosted, error)`.
-A partition that this node resigns in the meantime is skipped.
+Out: `on_loaded(hosted)`: its machine has replayed all records. A partition whose log cannot be read
+or replayed is FAILED, and an empty one is active at once, both without a call. A partition that
+this node resigns in the meantime is skipped.
 """
 
 from __future__ import annotations

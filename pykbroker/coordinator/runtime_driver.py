@@ -9,9 +9,10 @@
 The machine is never ahead of its log: records are queued on the log before they are replayed, and
 clients see nothing of them before they are committed. If the queued bytes do not reach the disk, or
 leadership is lost, the machine is discarded and all waiting callers receive an error; a leader
-loads a new machine. If the log rejects a batch (too large, too few replicas), nothing has changed:
-the callers receive an error, the machine undoes its volatile part (`ShardDecision.undo`) and
-continues.
+loads a new machine. If the log rejects a batch (too large, too few replicas), nothing has changed,
+except by earlier batches of a decision that is not atomic: the callers receive an error, the
+machine undoes its volatile part (`ShardDecision.undo`) and continues. A reply that is not committed
+in time becomes REQUEST_TIMED_OUT; its records stay.
 
 State: a `HostedShard` per partition this node leads; all their timers.
 In:  on_elected, on_resigned (metadata publisher), on_high_watermark, on_failed (replica manager),

@@ -3,7 +3,8 @@
 State: `committed[group][topic][partition]`; offsets of open transactions per producer id, invisible
     until the transaction's end marker is replayed.
 In:  replay_commit, replay_tombstone, replay_end_of_transaction: the only mutators.
-Invariants: no empty inner dict; `open_by_group` names exactly what `pending` holds.
+Invariants: no empty inner dict in `committed` and `open_by_group`; `open_by_group` names exactly
+    what `pending` holds.
 Source: Kafka's `OffsetMetadataManager.java`.
 """
 

@@ -4,8 +4,8 @@ State, durable: what `replay` made of the partition's records: every group's las
     (`ClassicGroup.durable`) and the committed offsets (`OffsetStore`).
 State, volatile: rebalances in progress (see `classic/group.py`).
 In:  join, sync, heartbeat, leave, commit_offsets, commit_transactional_offsets, delete_offsets,
-    delete_groups, topics_deleted, loaded, timer_expired: each
-    `(request, context, caller, now_ms) -> ShardDecision`;
+    delete_groups, topics_deleted: each `(request, context, caller, now_ms) -> ShardDecision`;
+    `loaded(now_ms)` and `timer_expired(key, now_ms)`, which decide as well;
     fetch_offsets, describe, list_groups: queries; replay, replay_end_of_transaction.
 Out: decisions: records for the log, replies, timers.
 Invariants: the durable state is a function of the records replayed, live or in recovery.

@@ -6,7 +6,8 @@
 State: the transactions whose markers are being sent, with the partitions that have none yet; the
 queue of each leader. In: `queue` and `ask_refused_again`, both with `send_queued`; `forget`;
 answers; the retry timer.
-Out: WriteTxnMarkers requests; `on_done` when every partition has its marker or was deleted.
+Out: WriteTxnMarkers requests; `on_done` when every partition has its marker, cannot hold one, or
+was deleted.
 Invariants: a partition that is deleted needs no marker. A partition whose leader is unknown, away
 or not able is asked again, however long it takes: the outcome is decided. A partition that knows of
 a newer coordinator or producer epoch is asked again only when the driver is told to: either another

@@ -1,5 +1,7 @@
 """JoinGroup on an existing group object: whether the member may join, and what follows.
 
+    first             no room: GROUP_MAX_SIZE_REACHED; no protocol in common with the members:
+                      INCONSISTENT_GROUP_PROTOCOL; else:
     no member id ---- group.instance.id known -> replaces that static member (fences the old one)
          |            group.instance.id new ---> joins
          |            dynamic, version >= 4 ---> MEMBER_ID_REQUIRED, id is pending (KIP-394)
