@@ -1,7 +1,7 @@
 """The drivers of this node's replication, created when a partition first needs them.
 
-A single node has no followers and follows no leader: it neither creates the drivers nor imports
-them.
+A single node has no followers and follows no leader: it neither creates nor imports the drivers
+that send requests. Only the one that checks the in-sync replicas exists from the start.
 
 State: the drivers. In: calls of the replica manager, the configuration, `close`.
 Out: AlterPartition through the controller channel; fetches through the client pool, a connection

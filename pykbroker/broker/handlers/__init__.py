@@ -1,8 +1,9 @@
 """The APIs a node serves: dispatch, version checks and ApiVersions all come from `HANDLERS`.
 
-Each API has one module in this package. It exports `HANDLER` and is imported with the first request
-for its API, so a node starts without loading the code of unused APIs. The import runs beside the
-event loop (`LongRequests.load`), for it takes up to 100 ms.
+Each API has one module in this package (Fetch has two: for records, and for the metadata log). It
+exports `HANDLER` and is imported with the first request for its API, so a node starts without
+loading the code of unused APIs. The import runs beside the event loop (`LongRequests.load`), for it
+takes up to 100 ms.
 
 A handler is a plain function `handle(services, request)`. It never awaits. It returns
 

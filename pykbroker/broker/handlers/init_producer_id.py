@@ -9,6 +9,7 @@ transaction is aborted first, and the client has to retry (CONCURRENT_TRANSACTIO
     only one of producer id and epoch; an empty transactional id   INVALID_REQUEST
     a timeout outside 1 to transaction.max.timeout.ms              INVALID_TRANSACTION_TIMEOUT
     a producer that was replaced         PRODUCER_FENCED; before version 4 INVALID_PRODUCER_EPOCH
+    the coordinator's own                COORDINATOR_NOT_AVAILABLE and the like
 
 Versions: 0-5.
 Not done: two-phase commit of clients (KIP-939); authorization.

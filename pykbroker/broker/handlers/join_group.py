@@ -3,7 +3,8 @@
 Behaviour: see `coordinator/group/classic/join.py`. The reply waits for the end of the join phase.
 Errors: INVALID_GROUP_ID (empty), INVALID_SESSION_TIMEOUT, MEMBER_ID_REQUIRED (carries the id to
 join with), UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, INCONSISTENT_GROUP_PROTOCOL,
-GROUP_MAX_SIZE_REACHED, and the coordinator's own.
+GROUP_MAX_SIZE_REACHED, REBALANCE_IN_PROGRESS (the member has sent another JoinGroup since), and the
+coordinator's own.
 Versions: 0-9. 0 has no rebalance timeout (the session timeout counts); 4+ MEMBER_ID_REQUIRED
 (KIP-394); 5+ group.instance.id (KIP-345); 7+ protocol type and null protocol (KIP-559);
 8+ reason (KIP-800); 9+ skip assignment (KIP-814).

@@ -2,8 +2,8 @@
 
 In:  `collect()`. Out: a Deferred of the text for Prometheus.
 The families are read on the event loop, which owns all of the state; long lists are read in slices
-of PARTITIONS_PER_SLICE, between which the loop turns. A thread renders the text. One scrape runs at
-a time; others wait for it.
+of PARTITIONS_PER_SLICE and TOPICS_PER_SLICE, groups by the partition of their coordinator, and the
+loop turns in between. A thread renders the text. One scrape runs at a time; others wait for it.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ class Collector:
 
 
 def slices_of(everything: Sequence[Any], size: int) -> list[Sequence[Any]]:
-    """Yield the items in pieces of at most `size`."""
+    """Return the items in pieces of at most `size`."""
     return [everything[start : start + size] for start in range(0, len(everything), size)]
 
 

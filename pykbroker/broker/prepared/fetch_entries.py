@@ -4,7 +4,8 @@
 
 State   none that changes: a layout for each version.
 In      a frame and a position in it. Out: entries; None for what is unusual (tags, long counts, a
-        name that is not ASCII, too many partitions), which is left to the general decoder.
+        long name or one that is not ASCII, an id of zero, too many partitions), which is left to
+        the general decoder.
 """
 
 from __future__ import annotations

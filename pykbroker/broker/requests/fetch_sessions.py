@@ -4,13 +4,14 @@
     (0, 0) or (i, 0)       full; make a session (ends session i)  all, new id (0: no room)
     (i, -1), (0, -1)       full; no session (ends session i)      all, id 0
     (i, e)                 what changed since e - 1               what changed, id i
+                           and no partition is left               what it names, id 0 (ends i)
     unknown i / wrong e    -                                      error 70 / 71
     by id <-> by name      -                                      error 106
 
-A partition is left out of an incremental answer when it has no records, no error and the same high
-watermark and log start as last told. Partitions that had records go to the end of the session's
-order, so that no busy partition starves the others. Of a follower's session only what is dirty is
-read at all (`replication/follower_session.py`).
+A partition is left out of an incremental answer when it has no records, no error, no diverging
+epoch and no preferred replica, and the same high watermark and log start as last told. Partitions
+that had records go to the end of the session's order, so that no busy partition starves the others.
+Of a follower's session only what is dirty is read at all (`replication/follower_session.py`).
 
 The cache is eight shards, each with an eighth of `max.incremental.fetch.session.cache.slots` and
 its own range of ids; a full shard makes room for a new session only by the rules of
