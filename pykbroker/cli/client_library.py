@@ -1,7 +1,8 @@
 """The stock client library of the commands that produce and consume: kafka-python.
 
 In: settings by Kafka's names. Out: producers and consumers of kafka-python; its errors become
-CommandError. A server that does not respond is reported at once, not after a minute of retries.
+CommandError. A server that refuses connections is reported at once, one that does not respond after
+_CONNECT_TIMEOUT_MS, not after the library's retries.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Selects the batches of a chunk to decode, and determines what is wrong with the others.
 
 Invariants
-    The checksum, header and offsets of every requested batch are checked before it is trusted.
-    A batch is left out only because of the base offset of the next one, never because of the end
-    that its own header claims. Where the two disagree, its checksum decides.
+    The checksum, header and offsets of every requested batch are checked before it is trusted
+    (checksum and offsets, unless the reader does without).
+    A batch is left out only because of its base offset or that of the next one, never because of
+    the end that its own header claims. Where the two disagree, its checksum decides.
     A damaged batch that is not requested influences nothing.
 """
 

@@ -9,14 +9,15 @@
                           log only takes its own name away (what cuts them in place shows: see
                           snapshot_sizes.py)
         the last segment  copied, up to its frozen end
-        indexes, producer snapshots, leader epochs, partition.metadata   copied
+        indexes, producer snapshots, leader epochs, partition.metadata   copied; of the metadata
+                          log also its snapshots and quorum-state
 
 Whatever reads a log directory reads a snapshot: `open_log`, Spark, Apache's own tools.
 
 Invariants
     The log it is taken of is only read. Nothing of a snapshot is changed once `snapshot.json` is
     there, which is written last: a directory without it is a snapshot that was not finished.
-    A segment that goes away while it is taken is not in it, nor is anything before it.
+    If a segment goes away before it is taken, the partition is listed and taken again.
 """
 
 from __future__ import annotations

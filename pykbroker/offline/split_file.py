@@ -1,10 +1,12 @@
 """Opens the file that a split was planned on, or the file that has replaced it.
 
     the same file    under its name, under its final name after a swap, or under `.deleted`: the
-                     old one still exists for `file.delete.delay.ms` (a minute)
+                     old one still exists for `file.delete.delay.ms` (a minute; a remote file is
+                     looked for only under its name)
     another file     compaction rewrites and merges segments: the offsets of the split are looked up
                      in the partition as it is now
     no file          SegmentGone: it is below the log start, truncated, or of a deleted topic
+                     (without `fail_on_data_loss`, the split yields what is left)
 
 Invariant   Each split of a plan yields the offsets between its first batch and the next split's, so
             no offset is read twice, and records that survive compaction are never left out.

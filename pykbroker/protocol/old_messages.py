@@ -18,7 +18,8 @@ In      bytes of a log, positions in them.
 Out     each message as a BatchHeader of one record (`record_count` -1: compressed, not known), and
         its records with absolute offsets.
 Invariants
-    Malformed bytes raise CorruptBatch (framing) or CorruptRecord (content), nothing else.
+    Bytes that are not a whole message have no header (None); malformed content raises
+    CorruptRecord, nothing else.
     The base offset of a compressed message is not in its header: `base_offset` is its last offset.
 Source: Kafka's LegacyRecord.java and AbstractLegacyRecordBatch.java.
 """

@@ -1,4 +1,4 @@
-"""The disk: the only module for files that calls the operating system.
+"""The disk: with `page_cache.py` and `file_lock.py`, what calls the operating system for files.
 
 State: `RealFiles` remembers which of its files have a descriptor open, and closes those that were
 not used recently when there are more than `max_open`.

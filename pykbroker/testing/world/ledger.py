@@ -10,7 +10,7 @@ Invariants that it checks, at every call and against the log itself (`settle`):
   unless retention, DeleteRecords or compaction may delete it, or a power failure took what was not
   flushed;
 * a log contains only records that were sent; a record of an idempotent producer at most once;
-* the records of one producer are in the order in which it sent them.
+* the records of one idempotent producer are in the order in which it sent them.
 """
 
 from __future__ import annotations
@@ -333,7 +333,7 @@ def batches_of(
 
 
 def records_of(log: PartitionLog) -> list[Stored]:
-    """Yield all records of a log, read as a fetch reads them."""
+    """Return all records of a log, read as a fetch reads them."""
     found: list[Stored] = []
     offset = log.log_start_offset
     while offset < log.log_end_offset:

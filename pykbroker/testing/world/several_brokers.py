@@ -298,7 +298,7 @@ class SeveralBrokers:
         )
 
     def _committed(self, batch: LogBatch) -> None:
-        """Return the committed metadata of the first node."""
+        """Check a committed batch, and pass the newest image to the rules."""
         self.elections.take(batch)
         self.rules.image = self.newest_image()
         if self.moves is not None:

@@ -1,7 +1,7 @@
 """Transactions in a world: their topic and clients, and what must hold when nothing fails any more.
 
-In half of the lives that have them, their topic and those of the coordinators are flushed with
-every record: then a power failure excuses nothing.
+With one node, in half of the lives that have them, and with several nodes always, their topic and
+those of the coordinators are flushed with every record: then a power failure excuses nothing.
 
 In: a scenario that adds the clients, reports processes that end, and drains. Out: `Violation`.
 """
