@@ -58,7 +58,7 @@ KEYS: Final = (
     ),
     Key("group.coordinator.append.linger.ms", INT, -1, at_least(-1)).accepted(
         "Time for which group records are gathered before they are written.",
-        "the records of one turn of the event loop are always written together",
+        "the records of the requests that are served together are always written together",
     ),
     Key(
         "group.coordinator.cached.buffer.max.bytes",

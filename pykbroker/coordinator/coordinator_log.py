@@ -76,8 +76,8 @@ class CoordinatorLog(Protocol):
         """Remove the listener."""
 
     def wake(self) -> None:
-        """Schedule the end of a turn, because something was appended or
-        answered outside a worker's turn.
+        """Request a turn of the worker, because something was appended or answered outside of
+        one: the end of its round writes it.
         """
 
 

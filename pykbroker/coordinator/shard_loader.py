@@ -28,7 +28,7 @@ def load(
 ) -> Iterator[bool]:
     """Replay the whole log into `shard`; yields every `STEP_RECORDS` records and every chunk.
 
-    It yields True if the rest is queued and will be written at the end of this turn: resume then.
+    It yields True if the rest is queued and will be written at the end of a round: resume then.
     """
     bounds = log.bounds(partition)
     offset = bounds.start

@@ -1,12 +1,12 @@
-"""An append whose reply waits: for the turn's write, then (acks=all) for the high watermark.
+"""An append whose reply waits: for the round's write, then (acks=all) for the high watermark.
 
 The replies are built when the batches are queued, with their assigned offsets; they are not sent
 before the wait is over.
 
-    queued --end of turn: written--> acks 0, 1: answered
+    queued --end of round: written-> acks 0, 1: answered
                                      acks -1:   every partition past its required offset? answered
                                                 else in the purgatory until it is, or the timeout
-    queued --end of turn: write failed--> that partition KAFKA_STORAGE_ERROR, the others continue
+    queued --end of round: write failed-> that partition KAFKA_STORAGE_ERROR, the others continue
 
 State: the partitions that are not yet acknowledged, with the offset each has to reach.
 Source: Kafka's `DelayedProduce`.
@@ -77,8 +77,8 @@ class DelayedProduce(DelayedAcknowledgement):
         return self.reply
 
     def on_turn_written(self, failed: Container[Partition]) -> DelayedProduce | None:
-        """Handle the end of the turn's writes, of which `failed` failed;
-        return self if not answered yet.
+        """Handle the end of the round's writes, of which `failed` failed; return self if not
+        answered yet.
         """
         if failed:
             still = []

@@ -42,7 +42,7 @@ class FetcherDriver:
         if partition.leader < 0 or self._is_closed:
             return
         try:
-            # Batches that this node appended in this turn, as leader, must be in the log to be cut.
+            # Batches that this node queued as leader, in this round, must be in the log to be cut.
             partition.log.write_pending()
             follower_log.cut_at_hole(partition, self._world.now_ms())
         except LogDirFailure as failure:

@@ -207,7 +207,7 @@ class Partition:
     def _start_epoch(self, leader_epoch: int, is_new_leader: bool, now_ms: int) -> BecameLeader:
         # The epoch is noted before its first record, so that a follower with records of a later,
         # lost epoch learns where to cut (makeLeader in Partition.scala). What is queued in this
-        # turn belongs to the epoch before.
+        # round belongs to the epoch before.
         start_offset = self.log.next_offset
         self.log.assign_epoch_start(leader_epoch, start_offset)
         self.log.local.unsynced_from = None

@@ -2,17 +2,17 @@
 to, and written once per round of the worker, at its end.
 
     append ... append ... append        validate, assign offsets, queue (partition, log)
-    end_turn                            one writev per dirty partition
+    end_turn (at the end of a round)    one writev per dirty partition
                                         -> log ends, high watermarks
-                                        -> produces of the turn, acks=all, coordinators, fetches
+                                        -> produces of the round, acks=all, coordinators, fetches
 
-State: the partitions, which of them are dirty, which appends of this turn wait for the write.
+State: the partitions, which of them are dirty, which appends of this round wait for the write.
 In:  `apply` (metadata publisher), `append*`, `queue_*`, `await_turn`, `resolve`, `end_turn`,
      `note_follower_fetch`, `step` (answers of the controller), `advance` (time).
 Out: outcomes of appends; deferred replies resolved; listeners notified; purgatory keys checked;
      ISR changes and followed partitions handed to the drivers that `connect` named.
 Invariants: nothing is acknowledged before it is written; a failed write takes its directory
-offline, and fails exactly the appends of the turn that are not written yet to partitions in it.
+offline, and fails exactly the appends of the round that are not written yet to partitions in it.
 Source: Kafka's `ReplicaManager.scala`.
 """
 
@@ -84,11 +84,11 @@ class AwaitsTurn(Protocol):
     """An operation that has queued something and waits until it is written."""
 
     def on_turn_written(self, failed: Container[Partition]) -> DelayedAcknowledgement | None:
-        """The turn's writes are done, those of `failed` in vain; what has to wait longer."""
+        """The round's writes are done, those of `failed` in vain; what has to wait longer."""
 
 
 class ReplicaManager:
-    """All partitions of this node: hosting, appends and the end of each turn."""
+    """All partitions of this node: hosting, appends and the end of each round."""
 
     def __init__(
         self,
@@ -112,7 +112,7 @@ class ReplicaManager:
         self._on_placed = on_placed
         self._dirty: dict[Partition, None] = {}
         self._turn_waiting: list[AwaitsTurn] = []
-        self._failed: set[Partition] = set()  # lost what this turn queued before its end
+        self._failed: set[Partition] = set()  # lost what this round queued before its end
         self._with_followers: dict[Partition, None] = {}  # those that have a deadline
         self._proposals: IsrProposals | None = None
         self._following: Following | None = None
@@ -234,7 +234,7 @@ class ReplicaManager:
         guard: VerificationGuard | None = None,
         transaction_version: int = 0,
     ) -> AppendOutcome:
-        """Queue `records` as leader; written at the end of the turn. KafkaError: see Partition.
+        """Queue `records` as leader; written at the end of the round. KafkaError: see Partition.
 
         `guard` and `transaction_version`: of a transaction's batch and of its marker.
         """
@@ -243,7 +243,7 @@ class ReplicaManager:
                 records, acks, now_ms, origin, checked, guard, transaction_version
             )
         except LogDirFailure as failure:
-            # The segment had to roll: what this turn had queued before could not be written.
+            # The segment had to roll: what this round had queued before could not be written.
             self.on_directory_failure(failure)
             raise KafkaError(STORAGE_ERROR) from failure
         if outcome.queued:
@@ -258,7 +258,7 @@ class ReplicaManager:
         return partition.queue_plain(records, plain, now_ms)
 
     def await_turn(self, waiting: AwaitsTurn) -> None:
-        """Notify `waiting` when this turn's writes are done."""
+        """Notify `waiting` when this round's writes are done."""
         self._turn_waiting.append(waiting)
 
     def queue_own(
@@ -282,7 +282,7 @@ class ReplicaManager:
         """Stop notifying `listener`; does nothing if it did not watch."""
         self.watchers.unwatch(topic_partition, listener)
 
-    # ---- the end of a turn
+    # ---- the end of a round
 
     def end_turn(self, now_ms: int) -> bool:
         """Write what was queued and answer what waited; True if that queued more to write."""
@@ -297,7 +297,7 @@ class ReplicaManager:
         grown: list[Partition] = []  # but not what consumers see of them
         for partition in dirty:
             if not partition.hosted:
-                continue  # its directory failed in this turn
+                continue  # its directory failed in this round
             try:
                 partition.log.write_pending()
             except LogDirFailure as failure:

@@ -94,7 +94,7 @@ def _verify_and_commit(
         return commit(verified)
 
     def commit_later(verified: Verified) -> TxnOffsetCommitResponse | Deferred:
-        services.wake()  # the end of the turn writes what is queued now
+        services.wake()  # the end of a round writes what is queued now
         return commit(verified)
 
     return chain(verified, commit_later)

@@ -87,7 +87,7 @@ class ProduceTicket:
         self._numbers += (base_offset, partition.log.local.log_start_offset)
 
     def on_turn_written(self, failed: Container[Partition]) -> DelayedAcknowledgement | None:
-        """Respond after the turn's writes, or keep waiting for the replicas."""
+        """Respond after the round's writes, or keep waiting for the replicas."""
         appended = self._appended
         acks = self._terms.acks
         has_failed = bool(failed) and any(partition in failed for partition, _ in appended)

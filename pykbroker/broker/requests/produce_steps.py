@@ -58,7 +58,7 @@ class ProduceSteps:
             return self._append_verified(verified)
 
         def append_later(verified: Verified) -> Outcome:
-            self._services.wake()  # the end of the turn writes what is queued now
+            self._services.wake()  # the end of a round writes what is queued now
             return self._append_verified(verified)
 
         return chain(verified, append_later)
@@ -90,7 +90,7 @@ class ProduceSteps:
                 outcome.on_resolved(deferred.resolve)
             else:
                 deferred.resolve(outcome)
-            self._services.wake()  # the end of the turn writes what was queued
+            self._services.wake()  # the end of a round writes what was queued
 
         self._services.validation.check(list(heavy.values()), finish)
         return deferred

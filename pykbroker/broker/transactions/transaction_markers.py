@@ -117,8 +117,8 @@ class PendingMarkers(DelayedProduce):
     def start(self) -> None:
         """Wait for the high watermarks of what was appended.
 
-        Some of it may already be written, because `breathe` ends turns. A failed write is still
-        noticed, because its partition is offline.
+        Some of it may already be written, because rounds end while `breathe` waits. A failed write
+        is still noticed, because its partition is offline.
         """
         if self.pending:
             self._manager.await_turn(self)

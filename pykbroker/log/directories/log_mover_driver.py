@@ -163,7 +163,7 @@ class LogMover:
         outcome = source.read(offset, CHUNK_BYTES, source.log_end_offset)
         if outcome.slice is None:
             if source.has_pending:
-                await self._scheduler.sleep(0)  # it will be written at the end of this turn
+                await self._scheduler.sleep(0)  # the end of the next round writes it
             else:  # a power failure, a truncation or compaction took the last batches
                 future.skip_to(source.log_end_offset, self._now_ms())
             return

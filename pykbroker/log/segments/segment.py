@@ -245,7 +245,7 @@ class Segment:
         for _, last_offset, max_timestamp, size_bytes in batches:
             if max_timestamp > largest[0]:
                 largest = TimestampOffset(max_timestamp, last_offset)
-            if since > interval and not self.index_full:  # one turn may fill it: rolled later
+            if since > interval and not self.index_full:  # one round may fill it: rolled later
                 self.offset_index.append(last_offset, position)
                 self.time_index.append(largest[0], largest[1])
                 self.index_full = self.offset_index.is_full or self.time_index.is_full

@@ -58,7 +58,7 @@ class View(NamedTuple):
     high: int
     end: int
     queued_end: int
-    """Of what is going to be written at the end of the turn."""
+    """Of what is going to be written at the end of the round."""
     has_enough: bool
     """Are as many in sync as min.insync.replicas asks for?"""
 
@@ -216,7 +216,7 @@ class ReplicationRules:
                 self._check_replica(node, partition, view, before)
 
     def _take_last_word(self, place: tuple[int, int, PartitionKey], partition: Partition) -> None:
-        """Record what a leader whose disk failed may have committed in the same turn."""
+        """Record what a leader whose disk failed may have committed in the same event."""
         before = self._views.pop(place, None)
         if before is not None and before.is_leader and not self._is_outdated(place[2], before):
             committed = self._log_of(place[2])
