@@ -198,6 +198,8 @@ def _run_nodes(options: argparse.Namespace) -> int:
     try:
         shared = load_config(overrides=options.override)
         layout = _layout(options, directory)
+        if "listeners" not in shared:
+            _require_ports(layout)
         os.makedirs(directory, exist_ok=True)
         write_configurations(layout, directory, shared)
         environment = node_environment(layout, directory)
@@ -263,6 +265,19 @@ def _ports(base: int | None, count: int) -> list[int]:
     if first < 0 or first + count > 1 << 16:
         raise ConfigError(f"--base-port {first}: {count} ports from there on are not all valid")
     return list(range(first, first + count))
+
+
+def _require_ports(layout: ClusterLayout) -> None:
+    """Raise ConfigError if a port cannot be used, before any node starts: one that has to stop
+    again would check its logs at the next start.
+    """
+    from pykbroker.environment.real.ports import bind_failure
+
+    for port in (*layout.ports.values(), *layout.controller_ports.values()):
+        failure = bind_failure(port)
+        if failure is not None:
+            advice = "Choose other ports with --base-port"
+            raise ConfigError(f"port {port} of 127.0.0.1: {failure}. {advice}")
 
 
 def former_voters(directory: str) -> int:

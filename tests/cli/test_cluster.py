@@ -134,6 +134,19 @@ def test_a_port_in_use(tmp_path: Path) -> None:
             )
 
 
+def test_ports_are_checked_before_any_node_starts(tmp_path: Path, run: Run) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        at = ("--data-dir", str(tmp_path), "--base-port", str(port))
+        refused = run("cluster", "--nodes", "3", *at)
+    assert (refused.code, refused.out) == (1, "")
+    assert refused.err == (
+        f"pykbroker cluster: port {port} of 127.0.0.1: Address already in use. Choose other ports "
+        "with --base-port\n"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_cluster_id_and_unregister(run: Run, cluster: Cluster) -> None:
     for through in (
         ("--bootstrap-server", cluster.bootstrap_servers),

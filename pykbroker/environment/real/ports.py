@@ -26,3 +26,16 @@ def free_ports(count: int, host: str = "127.0.0.1") -> list[int]:
     if len(ports) < count:
         raise OSError(f"fewer than {count} ports of {host} are free")
     return ports
+
+
+def bind_failure(port: int, host: str = "127.0.0.1") -> str | None:
+    """Return why a server could not bind to a port (it may be in use); None if it could."""
+    with socket.socket() as probe:
+        # As servers do, so that closed connections of an earlier server do not matter.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+            probe.listen()
+        except OSError as error:
+            return error.strerror
+    return None
