@@ -1,10 +1,10 @@
 """DeleteTopics (20): forwarded to the active controller.
 
 Behaviour: by name, or from version 6 on by id; the answer follows when the deletion is committed
-and the replicas here are deleted. Both name and id, neither, or one given twice: INVALID_REQUEST.
-With delete.topic.enable=false the whole request is TOPIC_DELETION_DISABLED (before version 3
-INVALID_REQUEST). With a `timeout_ms` of 0 or less nothing is done, and the answer is
-REQUEST_TIMED_OUT. An error of the whole request has no message.
+and the controller's node has applied it; other brokers may still have their replicas. Both name and
+id, neither, or one given twice: INVALID_REQUEST. With delete.topic.enable=false the whole request
+is TOPIC_DELETION_DISABLED (before version 3 INVALID_REQUEST). With a `timeout_ms` of 0 or less
+nothing is done, and the answer is REQUEST_TIMED_OUT. An error of the whole request has no message.
 Versions: 1-6.
 Not done: authorization.
 """

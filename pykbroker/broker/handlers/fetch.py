@@ -1,12 +1,13 @@
 """Fetch (1): read record batches, complete and unchanged from the log.
 
-Behaviour: answers immediately if `min_bytes` are available, if a partition has an error, or if the
-client does not want to wait; otherwise it reads again when enough data has arrived or `max_wait_ms`
-has passed. The wait ends if the client closes its connection. Sizes are limited by `max_bytes`,
-`fetch.max.bytes` and the partition's own limit, but the first batch found is sent complete
-(KIP-74). Consumers read to the high watermark, with READ_COMMITTED to the last stable offset and
-with the list of aborted transactions. If the fetcher's log is not a prefix of this one, the answer
-contains the diverging epoch (v12). Sessions: see fetch_sessions.
+Behaviour: answers immediately if `min_bytes` are available, if a partition has an error (unknown
+partitions count only if all are unknown), or if the client does not want to wait; otherwise it
+reads again when enough data has arrived or `max_wait_ms` has passed. The wait ends if the client
+closes its connection. Sizes are limited by `max_bytes`, `fetch.max.bytes` and the partition's own
+limit, but the first batch found is sent complete (KIP-74). Consumers read to the high watermark,
+with READ_COMMITTED to the last stable offset and with the list of aborted transactions. If the
+fetcher's log is not a prefix of this one, the answer contains the diverging epoch (v12). Sessions:
+see fetch_sessions.
 
     no such topic id / topic or partition     UNKNOWN_TOPIC_ID / UNKNOWN_TOPIC_OR_PARTITION
     another topic with that name now          INCONSISTENT_TOPIC_ID

@@ -15,7 +15,8 @@ timestamp:
 
 The bound is the high watermark, with READ_COMMITTED the last stable offset, for a follower the log
 end. A special timestamp unknown to the version is UNSUPPORTED_VERSION, a partition requested twice
-INVALID_REQUEST. A leader whose high watermark has not reached its own epoch yet answers
+INVALID_REQUEST. A leader whose high watermark has not reached its own epoch yet answers a client
+that asks for the latest offset, or for a record that is not below the bound, with
 OFFSET_NOT_AVAILABLE (before version 5 LEADER_NOT_AVAILABLE), so that offsets do not go back. An
 invalid isolation level is UNKNOWN_SERVER_ERROR.
 Versions: 1-11.

@@ -1,6 +1,6 @@
 """Metadata (3): the brokers, and the topics with their partitions and leaders.
 
-Behaviour: topics by name, or from version 10 on by id; null (in version 0 an empty list) is all.
+Behaviour: topics by name, or from version 12 on by id; null (in version 0 an empty list) is all.
 
     unknown name                         UNKNOWN_TOPIC_OR_PARTITION; it is made meanwhile, if the
                                          client and auto.create.topics.enable allow it
@@ -8,11 +8,12 @@ Behaviour: topics by name, or from version 10 on by id; null (in version 0 an em
     unknown id                           UNKNOWN_TOPIC_ID
     null name, or an id, before 12       INVALID_REQUEST
 
-If a request contains ids, its names are ignored. The controller named is any broker, as in Kafka.
+If a request contains ids, its names are ignored. The controller named is a live broker that
+forwards requests, as in Kafka: this one unless it is fenced.
 Authorized operations are returned for all topics except unknown ids.
 
 Versions: 0-13. 4+ auto-creation can be refused; 5+ offline replicas; 7+ leader epochs; 8+
-authorized operations; 10+ topic ids; 13+ an error of the whole answer.
+authorized operations; 10+ topic ids, in requests 12+; 13+ an error of the whole answer.
 Not done: authorization: every client sees all topics.
 """
 

@@ -1,7 +1,7 @@
 """Places the replicas of new partitions: striped over racks, then over the brokers of each rack.
 
 The first replica of each partition is on an unfenced broker, the next ones use the racks in turn.
-Brokers in controlled shutdown, or with all their log directories cordoned, receive none.
+Unfenced brokers in controlled shutdown, and all with all log directories cordoned, receive none.
 When as many partitions have been placed as there are unfenced brokers, all lists are shuffled, so
 that the followers of one leader are spread.
 Source: Kafka's `StripedReplicaPlacer.java`, `BrokerHeartbeatManager.java` (`usableBrokers`).

@@ -3,7 +3,8 @@
     in    {"job": {CompactionJob}, "bytes_per_second": 1e9}
     out   {"group": {"old": [0, 100], "new": [0]}}     when each is finished
           {"done": {"end_offset": 200, "keys": 17, ...}}
-          {"failed": "gone" | "corrupt" | "io", "message": "..."}
+          {"failed": "gone" | "corrupt" | "io", "message": "..."}     "io" also with its "errno";
+                                                     "corrupt" also after an internal error
 
 State   none between jobs. The process ends at the end of its input, when it is terminated, and when
         its parent is gone (a restarted node must have the directory to itself). Left-over
