@@ -11,9 +11,9 @@ are. The row `stored` is what the samples take now, whatever their codecs.
 
 `stored_bytes` are bytes on disk: for each batch its header (61 bytes) and its compressed records.
 `raw_bytes` are what the stored batches would take without compression, headers included; the value
-is the same in every row. `ratio` is raw_bytes / stored_bytes: it is 1 for uncompressed batches, and
-includes what larger batches save by having fewer headers. Speeds are for one core and for the
-records before compression. `mean_batch_bytes` is the mean size of the joined batches before
+is the same in every row of a topic. `ratio` is raw_bytes / stored_bytes: it is 1 for uncompressed
+batches, and includes what larger batches save by having fewer headers. Speeds are for one core and
+for the records before compression. `mean_batch_bytes` is the mean size of the joined batches before
 compression.
 """
 

@@ -6,8 +6,9 @@ replicas that compaction has not rewritten. --by records compares key, value, he
 of every offset. Use it for any copy that keeps offsets, however it batches and compresses.
 
 Either way both copies are read and every checksum is verified. A batch that cannot be read is
-`damaged`, whatever the other copy has in its place, and is listed in the table `damage`. Copies are
-not equal if either has a damaged batch.
+listed in the table `damage`. By batches it is `damaged`, whatever the other copy has in its place;
+by records, those that the other copy has in its place are only there. Copies are not equal if
+either has a damaged batch.
 
 Only the offsets that both copies have are compared: from the later start to the earlier end. A copy
 that ends earlier than the other and is equal up to there is a prefix of it. A lagging replica is

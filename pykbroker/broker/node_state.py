@@ -7,7 +7,8 @@
     CATCHING_UP   a leader of the quorum, and what it committed   -
     REGISTERING   the controller, and its record of this broker   no answer in
                                                     initial.broker.registration.timeout.ms
-    LOADING       worker processes that recover logs              no usable log directory
+    LOADING       worker processes that recover logs              no usable log directory (also
+                                                    before REGISTERING waits)
     FENCED        the controller, until this broker has read its metadata
     SERVING       -
     STOPPING      the controller, until other brokers lead the partitions

@@ -1,7 +1,7 @@
 """One partition as described by the metadata log: replicas, leader, epochs.
 
-An immutable value: each record creates a new one. `leader_epoch` increases with every change of the
-leader (including to none), `partition_epoch` with every record.
+An immutable value: each record creates a new one. `leader_epoch` increases with every record that
+names a leader (another one, the same one or none), `partition_epoch` with every record.
 Source: Kafka's `PartitionRegistration.java`, `DirectoryId.java`.
 """
 

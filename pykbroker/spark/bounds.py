@@ -5,8 +5,8 @@
     {"topic": {"0": 1700000000000}}          ...ByTimestamp: the first record at or after it
     1700000000000                            ...Timestamp: the same for all partitions
 
-A time is converted to an offset: everything after that offset is read, whatever its time. (A filter
-on the column `timestamp` checks every record instead.)
+A time is converted to an offset: everything from that offset on (as an end: before it) is read,
+whatever its time. (A filter on the column `timestamp` checks every record instead.)
 """
 
 from __future__ import annotations

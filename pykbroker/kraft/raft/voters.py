@@ -134,8 +134,8 @@ class QuorumHistory:
     """kraft.version and voters, by the offset of the control record that set them.
 
     Uncommitted voters take effect immediately (KIP-853), so a truncation of the log must revert
-    them. Offset -1 means that the value is not from the log but from the bootstrap checkpoint or a
-    static list.
+    them. Offset -1 means that the value is not from the log but from the bootstrap checkpoint. A
+    static list, which applies where there is nothing else, has no offset.
     """
 
     def __init__(self, static_voters: VoterSet) -> None:
