@@ -4,9 +4,9 @@
 chosen that gives 40 to 200 buckets. --by headers counts a whole batch in the bucket of its largest
 timestamp: it reads only headers, and is accurate where batches span a short time. (If only part of
 a batch is in the range from --since to --until, only the records in the range count.) Bytes are
-those of keys and values, or bytes on disk with --by headers. A time that no calendar has (microseconds in a field for
-milliseconds) is a row with `bucket_ms` alone; records without a time (-1) are a row with neither
-`bucket_ms` nor `bucket`.
+those of keys and values, or bytes on disk with --by headers. A time that no calendar has
+(microseconds in a field for milliseconds) is a row with `bucket_ms` alone; records without a time
+(-1) are a row with neither `bucket_ms` nor `bucket`.
 """
 
 from __future__ import annotations
