@@ -70,7 +70,9 @@ class Record:
 
 
 def read_varint(buf: bytes, pos: int) -> tuple[int, int]:
-    """A zigzag varint of up to ten bytes at `pos`: (value, position behind it); IndexError."""
+    """A zigzag varint of up to ten bytes at `pos`: (value, position behind it). Raises IndexError
+    at the end of `buf`, CorruptRecord above 64 bits.
+    """
     byte = buf[pos]
     if byte < 0x80:
         return (byte >> 1) ^ -(byte & 1), pos + 1
