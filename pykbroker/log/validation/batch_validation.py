@@ -88,6 +88,7 @@ MAX_DECOMPRESSED_BATCH_BYTES = 128 * 1024 * 1024
 _SMALLEST_BATCH_LENGTH = 14
 _HEADER_UP_TO_MAGIC = MAGIC_AT + 1
 _MAX_REPORTED_ERRORS = 3
+_LENGTH_BYTES = 5  # at most, of a record: RecordSurvey.largest is the size after it
 _NOT_ONE_BATCH = "Produce requests must have exactly one record batch per partition"
 
 _CORRUPT_MESSAGE = int(ErrorCode.CORRUPT_MESSAGE)
@@ -288,7 +289,7 @@ def _validate_records(
     if (
         is_out_of_range
         or (rules.compact and survey.first_keyless >= 0)
-        or (survey.largest > rules.max_record_bytes and attributes & CODEC_MASK)
+        or (survey.largest + _LENGTH_BYTES > rules.max_record_bytes and attributes & CODEC_MASK)
         or attributes & LOG_APPEND_TIME_BIT
     ):
         _check_each_record(payload, header, rules, now_ms)

@@ -34,7 +34,7 @@ class RecordSurvey:
     def __init__(self) -> None:
         self.dense = True  # offset deltas are 0, 1, 2 ...
         self.first_keyless = -1  # index of the first record without a key
-        self.largest = 0  # bytes of the largest record
+        self.largest = 0  # bytes of the largest record, without its length
         self.top = -1
         self.low = 0
         self.highest_negative = -0x8000_0000_0000_0000

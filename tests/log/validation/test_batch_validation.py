@@ -285,6 +285,14 @@ def test_one_record_too_large_once_decompressed() -> None:
     assert "max.decompressed.message.bytes" in str(outcome.error_message)
 
 
+def test_a_record_is_as_large_as_it_is_with_its_length() -> None:
+    size = len(build_batch([(None, bytes(20_000), NOW, ())])) - rb.RECORD_BATCH_OVERHEAD
+    batch = build_batch([(None, bytes(20_000), NOW, ())], codec=4)
+    assert validate(bytearray(batch), rules(max_record_bytes=size), NOW).error == 0
+    refused = validate(bytearray(batch), rules(max_record_bytes=size - 1), NOW)
+    assert f"A record of {size} bytes exceeds" in str(refused.error_message)
+
+
 def test_max_decompressed_message_bytes_does_not_bound_what_is_not_compressed() -> None:
     batch = build_batch([(None, bytes(500), NOW, ()), (b"k", b"", NOW, ())])
     assert validate(bytearray(batch), rules(max_record_bytes=100), NOW).error == 0
