@@ -98,7 +98,7 @@ class PartitionLedger:
     """Its topic was deleted."""
     lost_by_power: int = 0
     lost_end: int = 0
-    """Where what was committed ended, before a power failure may have taken some of it."""
+    """Where the logs ended before a power failure may have taken something that was committed."""
     may_be_shown: set[bytes] = field(default_factory=set)
     """Records that were sent before it."""
     flushed: int = 0
@@ -131,11 +131,13 @@ class PartitionLedger:
     def _know(self, identity: bytes, offset: int, how: str) -> None:
         attempt = self.attempts[identity]
         is_above = offset >= self.committed_end()
-        may_be_lost = how == "read" and offset < self.lost_end and identity in self.may_be_shown
-        if may_be_lost and (is_above or not self.is_everywhere(offset)):
+        may_be_lost = offset < self.lost_end and identity in self.may_be_shown
+        is_gap = how == "read" and not self.is_everywhere(offset)
+        if may_be_lost and (is_above or is_gap):
             # As in Kafka: only its next leader tells a replica what is lost. Until then, a
-            # follower, or a leader that was replaced, shows what was committed before. And a gap
-            # in one of the logs stays, even if its node becomes a follower.
+            # follower, or a leader that was replaced, shows what was committed before, and such a
+            # leader acknowledges it if it is sent again. And a gap in one of the logs stays, even
+            # if its node becomes a follower.
             self.lost_by_power += 1
             return
         if is_above:
@@ -179,7 +181,7 @@ class PartitionLedger:
 
     def may_lose_from(self, offset: int, end: int) -> None:
         """Record that power failures may have taken everything from this offset on; `end`: the end
-        of what was committed.
+        of the longest log.
         """
         self.lost_end = max(self.lost_end, end)
         for at in [each for each in self.at if each >= offset]:

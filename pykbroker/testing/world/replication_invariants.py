@@ -128,6 +128,8 @@ class ReplicationRules:
         self._accepted: dict[tuple[int, int, PartitionKey], int] = {}
         """The end of what came while enough were in sync."""
         self._leaders: dict[tuple[PartitionKey, int], int] = {}
+        self._latest_epochs: dict[PartitionKey, int] = {}
+        """The latest epoch in which a node has led."""
         self._committed: dict[PartitionKey, CommittedLog] = {}
         self.leader_changes: dict[str, int] = {}
         """Topic -> how often a node began to lead a partition of it."""
@@ -293,6 +295,20 @@ class ReplicationRules:
                 f"{name}: was truncated at {view.end}; everything up to {compared} is committed"
             )
 
+    def _check_elected(
+        self, name: str, place: tuple[int, int, PartitionKey], partition: Partition, view: View
+    ) -> None:
+        """Check that a new leader has all that is committed. One that learns late that it was
+        elected need not have what came since.
+        """
+        committed = self._log_of(place[2])
+        if view.end < committed.end:
+            raise Violation(
+                f"{name}: leads epoch {view.epoch} with a log that ends at {view.end}; "
+                f"committed is {committed.end}"
+            )
+        self._compare(name, place, partition, committed.end)
+
     def _check_leader(
         self, name: str, node: Node, partition: Partition, view: View, before: View | None
     ) -> None:
@@ -302,14 +318,9 @@ class ReplicationRules:
             self._leaders[key, view.epoch] = node.node_id
             topic = partition.topic
             self.leader_changes[topic] = self.leader_changes.get(topic, 0) + 1
-            committed = self._log_of(key)
-            if view.end < committed.end:
-                raise Violation(
-                    f"{name}: leads epoch {view.epoch} with a log that ends at {view.end}; "
-                    f"committed is {committed.end}"
-                )
-            place = (node.node_id, node.starts, key)
-            self._compare(name, place, partition, committed.end)
+            if view.epoch >= self._latest_epochs.get(key, 0):
+                self._latest_epochs[key] = view.epoch
+                self._check_elected(name, (node.node_id, node.starts, key), partition, view)
         elif known != node.node_id:
             raise Violation(f"{name}: epoch {view.epoch} is also led by node {known}")
         if before is None or not before.is_leader or before.epoch != view.epoch:

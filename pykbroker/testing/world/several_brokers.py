@@ -344,7 +344,14 @@ class SeveralBrokers:
         topic = self.catalog.topics.get(key.topic)
         if topic is not None and key.partition < len(topic.ledgers):
             topic.may_lose = True
-            topic.ledgers[key.partition].may_lose_from(offset, end)
+            topic.ledgers[key.partition].may_lose_from(offset, max(end, self._appended_end(key)))
+
+    def _appended_end(self, key: TopicPartition) -> int:
+        """Return where the longest log of a partition ends. Fetches that are under way may still
+        commit all of it.
+        """
+        hosted = (partition for node in self.brokers for partition in self._hosted_by(node))
+        return max((each.log.log_end_offset for found, each in hosted if found == key), default=0)
 
     # ---------------------------------------------------------------- what is awaited
 

@@ -61,6 +61,8 @@ class ProducerInstance:
     """Another InitProducerId may end it."""
     is_excused: bool = False
     """A power failure took what the coordinator knew of it."""
+    has_gaps: bool = False
+    """A power failure may have taken records of it, but not the markers that came later."""
 
     @property
     def order(self) -> Order:
@@ -471,6 +473,8 @@ class TransactionLedger:
         for transaction in self.transactions:
             is_forgotten = transaction.instance.transactional_id in forgotten
             identities = transaction.records.keys()
+            if identities & losses.lost:
+                transaction.instance.has_gaps = True
             if identities & losses.lost or (
                 is_forgotten and (transaction.is_undecided or identities & losses.without_marker)
             ):

@@ -92,6 +92,15 @@ def test_two_leaders_of_an_epoch() -> None:
         stage.check(2, is_leader=True)
 
 
+def test_a_leader_that_learns_late_of_its_election() -> None:
+    stage = Stage()
+    stage.append(1, "a", epoch=2)
+    stage.check(1, is_leader=True, leader_epoch=2, high_watermark=1)
+    stage.check(2, is_leader=True, leader_epoch=1)
+    with pytest.raises(Violation, match="leads epoch 3 with a log that ends at 0; committed is 1"):
+        stage.check(2, is_leader=True, leader_epoch=3)
+
+
 def test_a_leader_without_what_is_committed() -> None:
     stage = Stage()
     stage.append(1, "a")

@@ -211,6 +211,7 @@ def test_a_power_failure_excuses_what_was_not_flushed_and_nothing_else() -> None
     scene.ledger.power_lost(lost(lost=frozenset({b"y"}), ends={0: 1}))
     assert scene.ledger.may_hang
     assert (safe.is_excused, gone.is_excused) == (False, True)
+    assert scene.producer.has_gaps
     scene.begin(b"z", offset=1)  # at the offset that is free again
     scene.ledger.read(0, 0, 1, {0: b"x"})
     scene.ledger.settle()

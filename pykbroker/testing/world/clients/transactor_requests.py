@@ -156,6 +156,9 @@ class TransactorRequests(TransactionalClient):
         is_excused = transaction is not None and (
             transaction.is_excused or self.ledger.is_given_again(transaction.instance)
         )
+        is_out_of_order = code == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+        if is_out_of_order and transaction is not None and transaction.instance.has_gaps:
+            transaction.instance.must_bump = is_excused = True
         if is_late_end or (code in ABORTABLE and is_excused):
             raise MustAbort(f"{what}: {ErrorCode(code).name}")
         raise self.violated(f"{what} of {transaction} is refused: {ErrorCode(code).name}")
