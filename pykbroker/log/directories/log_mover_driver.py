@@ -20,7 +20,7 @@ from pykbroker.environment import Environment
 from pykbroker.environment.files import LogDirFailure
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.log.directories.partition_directories import FUTURE, MAX_NAME
-from pykbroker.log.partition.holes import first_hole
+from pykbroker.log.partition.holes import first_hole, gaps
 
 if TYPE_CHECKING:
     from pykbroker.log.directories.log_manager import LogManager
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 CHUNK_BYTES = 1 << 20
+HOLE_CHECK_MS = 500
 ID_LENGTH = 32
 
 
@@ -138,7 +139,7 @@ class LogMover:
     async def _copy(self, topic_partition: TopicPartition) -> None:
         """Copy until the future log holds everything that the current one does, then swap them."""
         is_synced = False
-        truncations = None
+        truncations = hole = None
         while True:
             source = self._manager.get(topic_partition)
             future = self._manager.future(topic_partition)
@@ -146,10 +147,15 @@ class LogMover:
                 return
             if source.truncations != truncations:
                 truncations = source.truncations
-                cut_at_hole(future, self._now_ms())
+                cut_at_hole(source, future, self._now_ms())
                 cut_what_differs(source, future, self._now_ms())
+                hole = first_hole(source)
+            if source.local.unsynced_from is None:
+                hole = None  # the log leads, or it was cut there
             align(source, future, self._now_ms())
-            if future.log_end_offset == source.log_end_offset and not source.has_pending:
+            if hole is not None and future.log_end_offset >= hole:
+                await self._scheduler.sleep(HOLE_CHECK_MS)
+            elif future.log_end_offset == source.log_end_offset and not source.has_pending:
                 if is_synced:
                     self._promote(topic_partition, source, future)
                     return
@@ -206,17 +212,20 @@ class LogMover:
         _log.info("%s moved from %s to %s", topic_partition, old, log.log_directory)
 
 
-def cut_at_hole(future: PartitionLog, now_ms: int) -> None:
-    """Truncate the copy at a hole that a power failure left: the log may have what is lost."""
-    hole = first_hole(future)
+def cut_at_hole(source: PartitionLog, future: PartitionLog, now_ms: int) -> None:
+    """Truncate the copy at a gap in which the current log has batches: a power failure took them
+    from the copy, or the log was copied with a hole of its own and has fetched them since.
+    """
     future.local.unsynced_from = None
-    if hole is not None:
-        _log.warning(
-            "%s: offsets from %d on are missing in the middle of the copy: copying them again",
-            future.topic_partition,
-            hole,
-        )
-        future.truncate_to(hole, now_ms)
+    for start, end in gaps(future, 0):
+        if source.bytes_between(max(start, source.log_start_offset), end):
+            _log.warning(
+                "%s: offsets from %d on are missing in the middle of the copy: copying them again",
+                future.topic_partition,
+                start,
+            )
+            future.truncate_to(start, now_ms)
+            return
 
 
 def cut_what_differs(source: PartitionLog, future: PartitionLog, now_ms: int) -> None:

@@ -52,7 +52,16 @@ NAMES = (
 
 
 def recovery_points(logs: Iterable[PartitionLog]) -> dict[TopicPartition, int]:
-    return {log.topic_partition: log.recovery_point for log in logs}
+    """Return from where on the next start checks the logs; also for holes that this one has left
+    (see holes.py).
+    """
+    return {log.topic_partition: _checked_from(log) for log in logs}
+
+
+def _checked_from(log: PartitionLog) -> int:
+    unsynced_from = log.local.unsynced_from
+    point = log.recovery_point
+    return point if unsynced_from is None else min(point, unsynced_from)
 
 
 def log_starts(logs: Iterable[PartitionLog]) -> dict[TopicPartition, int]:

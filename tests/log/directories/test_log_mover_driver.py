@@ -346,37 +346,6 @@ def test_truncation_of_the_log_before_a_move_is_resumed(monkeypatch: pytest.Monk
     assert new.leader_epochs.epochs.entries == [(0, 0), (1, 8), (7, 10)]
 
 
-def test_what_a_power_failure_took_from_the_copy_is_copied_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(log_mover_driver, "CHUNK_BYTES", 100)
-    moving = Moving()
-    log = moving.fill()
-
-    async def begin(mover: LogMover) -> None:
-        await begin_move(moving, mover, 8)
-        copy = moving.manager.future(ORDERS[0])
-        assert copy is not None
-        copy.roll(NOW_MS)
-        await begin_move(moving, mover, 16)
-
-    moving.run(begin)
-    moving.files.kill()
-    (copy,) = (name for name in moving.files.listdir("/b") if name.endswith("-future"))
-    moving.files.resize(f"/b/{copy}/{0:020}.log", 0)
-    again = Moving(moving.files)
-
-    async def resume(mover: LogMover) -> None:
-        mover.resume()
-        await finished(mover)
-
-    again.run(resume)
-    new = again.manager.get(ORDERS[0])
-    assert new is not None
-    assert new.log_directory == "/b"
-    assert values_of(new) == [b"%d" % number for number in range(20)] == values_of(log)
-
-
 def test_a_copy_that_shares_no_epoch_with_the_log_begins_anew(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -14,10 +14,11 @@ from pykbroker.log.directories.checkpoints import (
     parse_offsets,
 )
 from pykbroker.log.directories.offset_checkpoints import NAMES, OffsetCheckpoints
+from pykbroker.log.partition.holes import first_hole
 from pykbroker.testing.world.memory_files import MemoryFiles
 from pykbroker.types import TopicPartition
 from tests.log.directories.test_log_manager import TOPIC_ID, loaded
-from tests.log.log_makers import append
+from tests.log.log_makers import NOW_MS, append
 
 ORDERS, OTHERS = TopicPartition("orders", 0), TopicPartition("others", 1)
 
@@ -224,3 +225,35 @@ def test_a_truncation_lowers_what_was_clean(files: MemoryFiles) -> None:
     assert on_disk(files, CLEANER_OFFSET_CHECKPOINT) == {ORDERS: 2}
     log.truncate_fully_and_start_at(0)
     assert on_disk(files, CLEANER_OFFSET_CHECKPOINT) == {ORDERS: 0}
+
+
+@pytest.mark.parametrize("stop", ["clean", "kill"])
+def test_a_hole_is_found_again_until_the_log_has_been_cut_or_leads(
+    files: MemoryFiles, stop: str
+) -> None:
+    """Although what was written after it has been synced meanwhile."""
+    log = loaded(files, "/a").create(ORDERS, TOPIC_ID, TopicConfig.default())
+    append(log, b"lost")
+    log.roll(NOW_MS)
+    append(log, b"kept")
+    files.kill()
+    files.resize(f"/a/{ORDERS}/{0:020}.log", 0)
+
+    def restarted(*, is_settled: bool) -> int | None:
+        manager = loaded(files, "/a")
+        found = manager.get(ORDERS)
+        assert found is not None
+        hole = first_hole(found)
+        found.flush()
+        if is_settled:
+            found.local.unsynced_from = None
+        if stop == "clean":
+            manager.shutdown(NOW_MS)
+        else:
+            manager.checkpoint_recovery_points(manager.directories[0])
+            files.kill()
+        return hole
+
+    assert restarted(is_settled=False) == 0
+    assert restarted(is_settled=True) == 0
+    assert restarted(is_settled=False) is None

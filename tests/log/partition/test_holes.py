@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import random
 from typing import Any
 
 import pytest
 
+from pykbroker.environment.files import LogDirFailure
 from pykbroker.log.partition.holes import first_hole
 from pykbroker.log.partition.partition_log import PartitionLog
 from pykbroker.testing.world.memory_files import MemoryFiles
@@ -55,6 +57,16 @@ def test_a_hole_is_found_after_the_log_was_flushed() -> None:
     log = with_hole(flush_messages="1")
     assert log.recovery_point == 6
     assert first_hole(log) == 3
+
+
+def test_a_disk_that_fails_takes_the_log_offline() -> None:
+    log = with_hole()
+    files = log.files
+    assert isinstance(files, MemoryFiles)
+    files.fail = lambda name, path: OSError(errno.EIO, "bad") if name == "pread" else None
+    with pytest.raises(LogDirFailure, match="looking for holes"):
+        first_hole(log)
+    assert log.is_offline
 
 
 @pytest.mark.parametrize("cleanup_policy", ["delete", "compact"])
