@@ -94,7 +94,8 @@ class Purgatory:
     ) -> None:
         """Hold `operation` until `check` of one of `keys` completes it or the deadline passes.
 
-        The caller has already tried `try_complete`. With `deadline_ms` None it waits indefinitely.
+        The caller has already found that it cannot complete now, by `try_complete` or otherwise: it
+        is not tried here. With `deadline_ms` None it waits indefinitely.
         """
         watchers = self._watchers
         for key in keys:

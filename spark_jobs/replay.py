@@ -3,17 +3,20 @@
 --pace original keeps the distances in time between the records' timestamps, --pace 60 replays sixty
 times as fast, and --pace max as fast as possible. Keys, values, headers, partitions, timestamps and
 the order within a partition are preserved. (--timestamps now sets new timestamps; confluent-kafka
-sends a time of 0 as 1.) kafka-python cannot send a header without a value, or a record with neither
-key nor value: such records are rejected and counted as errors. The clock starts at the earliest of
-the partitions' first records; a record that is older, or has no time, is sent as soon as its turn
-comes. Records of aborted transactions are left out unless --isolation read_uncommitted is given.
+sends a time of 0 as 1, and keeps the order over its retries only with --producer
+enable.idempotence=true.) kafka-python cannot send a header without a value, or a record with
+neither key nor value: such records are rejected and counted as errors. The clock starts at the
+earliest of the partitions' first records; a record that is older, or has no time, is sent as soon
+as its turn comes. Records of aborted transactions are left out unless --isolation read_uncommitted
+is given.
 
 `records` and `bytes` are those that the broker acknowledged; the exit code is 1 if there were
 errors. A producer that fails ends the job, because Spark would otherwise send its records again.
 
-Missing topics are created with the same number of partitions and the settings of --topic-config.
---to names them; {topic} stands for the original name. The partitions are shared among --tasks
-producers, and each merges its partitions by time.
+--to names the topics to write; {topic} stands for the original name. Missing ones are created with
+the settings of --topic-config, and with as many partitions as the records need: empty partitions
+behind the last one with records are not created. The partitions are shared among --tasks producers.
+Each sends its partitions one after the other with --pace max, else merged by time.
 """
 
 from __future__ import annotations

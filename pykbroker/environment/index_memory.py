@@ -1,7 +1,7 @@
 """Limits how much memory the indexes of closed segments use, for a whole node.
 
-State: the loaded indexes, least recently used first. Invariant: at most `max_bytes`, plus one
-index.
+State: the loaded indexes, in the order in which they were loaded; use does not change it.
+Invariant: at most `max_bytes`, or a single larger index.
 """
 
 from __future__ import annotations
@@ -23,9 +23,7 @@ class Droppable(ABC):
 
 
 class IndexMemory:
-    """The loaded indexes of closed segments, least recently used first; drops
-    those beyond a limit.
-    """
+    """The loaded indexes of closed segments; drops those that were loaded first beyond a limit."""
 
     def __init__(self, max_bytes: int = MAX_LOADED_BYTES) -> None:
         self.max_bytes = max_bytes

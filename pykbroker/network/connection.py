@@ -20,7 +20,8 @@ Invariants:
 * while a request is in flight, reading stops when BUFFER_BYTES more have come (the last `recv` may
   exceed them): a client that pipelines without limit is slowed down by TCP, and its cost stays
   bounded;
-* while a reply waits for a slow reader nothing is handed over;
+* while a reply waits for a slow reader nothing is handed over, except one frame that already waits
+  for room on the channel;
 * muting costs no system call: `remove_reader` is called only when the buffer is full;
 * when the stream ends, complete frames are served and their replies sent; then it is closed.
 """

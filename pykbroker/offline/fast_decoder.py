@@ -1,14 +1,16 @@
 """The fast decoder: chunks of many batches, decoded column by column in numpy and Arrow.
 
     file -> chunk (4 MiB, one reused buffer) -> header table -> checksums -> which are wanted
-         -> decompress into one reused area -> Span -> Fields -> Arrow
+         -> decompress -> join in one reused area -> Span -> Fields -> Arrow
 
 State   two buffers, reused for every chunk: fresh memory costs more (page faults) than decoding.
+        Each grows with the largest batch.
 In      a Split and ReadOptions. Out: Arrow record batches; faults go to the reporter.
 Invariants
     The rows and the faults are those of the plain decoder, in the same order.
-    Memory: a chunk, its decompressed contents (a few MiB more than the maximum batch size), and the
-    rows being returned. A wrong length never allocates more than the file.
+    Memory: a chunk; twice what is decompressed at a time (the pieces and the area that joins them,
+    each up to 4 MiB more than the largest batch's contents); the rows being returned. A wrong
+    length never allocates more than the file.
 """
 
 from __future__ import annotations

@@ -228,7 +228,9 @@ def _is_old_message(opened: SegmentFile, position: int, size: int) -> bool:
 
 
 def _is_end(opened: SegmentFile, position: int, end: int) -> bool:
-    """Return whether only an incomplete batch, zeros, or both follow."""
+    """Return whether what follows is the end of the log: an incomplete batch, zeros, or both, or a
+    batch with a wrong checksum. The caller knows that nothing intact is behind it.
+    """
     if _is_zeros(opened, position + MAGIC_AT, end):
         return True  # half a header at most
     head = opened.read(RECORD_BATCH_OVERHEAD, position)

@@ -152,8 +152,10 @@ class LogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # t
         _LOGGER.warning("left out, as no longer there: %s", names)
 
     def _begin(self, start: OffsetsByPartition, ends: Ends) -> OffsetsByPartition:
-        """Return where to continue in each existing partition; raises
-        OffsetsGone for vanished ones.
+        """Return where to continue in each existing partition.
+
+        failOnDataLoss: OffsetsGone for those that vanished, got shorter, or are new and do not
+        begin at 0. Otherwise the vanished ones are logged, and the others read from where they can.
         """
         self._leave_out(start.keys() - ends.keys())
         if self.options.fail_on_data_loss:
