@@ -90,7 +90,7 @@ class TimingWheel(Generic[Item]):
         """When to call `advance` next, at the latest; None when nothing is pending.
 
         The time may be early (the start of a wide bucket, or of one with only cancelled tasks), but
-        never late.
+        never later than the first tick at which a deadline has passed.
         """
         if not self._live:
             return None

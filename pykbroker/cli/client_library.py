@@ -1,8 +1,9 @@
 """The stock client library of the commands that produce and consume: kafka-python.
 
 In: settings by Kafka's names. Out: producers and consumers of kafka-python; its errors become
-CommandError. A server that refuses connections is reported at once, one that does not respond after
-_CONNECT_TIMEOUT_MS, not after the library's retries.
+CommandError. Before the library starts its retries, each server is tried once, until one responds:
+if they refuse connections, that is reported at once; one that does not respond takes
+_CONNECT_TIMEOUT_MS.
 """
 
 from __future__ import annotations

@@ -274,7 +274,8 @@ def _announce(server: BrokerServer, config: BrokerConfig) -> None:
 
 class KafkaFormatter(logging.Formatter):
     """Kafka's pattern `[%d] %p %m (%c)`. One message is one line: clients choose some of its text
-    (group ids, reasons), and must not be able to write lines of their own.
+    (group ids, reasons), and must not be able to write lines of their own. Only the traceback of an
+    exception follows on further lines, as it is.
     """
 
     _ESCAPES: Final = {code: f"\\x{code:02x}" for code in (*range(32), 127, 0x85, 0x2028, 0x2029)}

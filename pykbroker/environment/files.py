@@ -36,7 +36,7 @@ class LogDirFailure(Exception):
 class ColdRead(Exception):
     """A look-up that must not wait for the disk needs data that is not in the page cache.
 
-    `warm` fetches the data in a thread; then the look-up can be repeated.
+    `warm` fetches the data. It blocks, so call it in a thread; then repeat the look-up.
     """
 
     def __init__(self, warm: Callable[[], None]) -> None:

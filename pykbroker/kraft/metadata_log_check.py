@@ -199,7 +199,9 @@ def _next_valid(
 
 
 def _is_unwritten(file: OpenFile, start: int, end: int) -> bool:
-    """Return whether there are unwritten bytes between: a whole header, or a sector of zeros."""
+    """Return whether bytes between were never written: zeros where the header would be (as much of
+    it as is there), or in a whole aligned sector.
+    """
     if start == end:
         return False
     head = file.pread(min(RECORD_BATCH_OVERHEAD, end - start), start)

@@ -31,7 +31,7 @@ _SAFE: Final = 1 << 62
 
 def base_behind(head: bytes, remaining: int) -> int | None:
     """Return the base offset of the batch that begins at `head`; None if its header is not
-    possible.
+    possible, or it does not end within the `remaining` bytes.
     """
     if framing_fault(head, remaining)[1] is not None:
         return None

@@ -326,7 +326,9 @@ class Partition:
         self.refresh_config()
 
     def refresh_config(self) -> None:
-        """Cache the values for appends, after a change of the configuration or of the replicas."""
+        """Cache the values for appends, after a change of the configuration, the replicas or the
+        in-sync replicas.
+        """
         self._min_isr = effective_min_isr(
             self.log.config.min_insync_replicas, max(1, len(self.replicas))
         )

@@ -162,7 +162,7 @@ def _values(each: Filter, kind: type) -> frozenset[Any] | None:
 
 
 def _range(each: Filter, number: Callable[[Any], int]) -> tuple[int | None, int | None]:
-    """[low, high) in units of `number`, None where it is open."""
+    """[low, high) in units of `number`, None where it is open; both for what is no range."""
     value = getattr(each, "value", None)
     if value is None or isinstance(each, In) or isinstance(value, bool):
         return None, None

@@ -112,7 +112,9 @@ class Target:
 
     @contextmanager
     def _copied(self, path: str) -> Iterator[Any]:
-        """Written on this machine first: a store shows what is closed, also by an error."""
+        """Write a file of this machine first, and upload it when it is complete: a store shows a
+        file as soon as its stream is closed, even if an error closed it.
+        """
         with tempfile.TemporaryFile() as whole:
             yield whole
             whole.seek(0)

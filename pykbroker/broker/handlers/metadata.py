@@ -3,14 +3,15 @@
 Behaviour: topics by name, or from version 12 on by id; null (in version 0 an empty list) is all.
 
     unknown name                         UNKNOWN_TOPIC_OR_PARTITION; it is made meanwhile, if the
-                                         client and auto.create.topics.enable allow it
-    no topic name                        INVALID_TOPIC_EXCEPTION
+                                         client and auto.create.topics.enable allow it (never
+                                         __share_group_state)
+    invalid name                         INVALID_TOPIC_EXCEPTION
     unknown id                           UNKNOWN_TOPIC_ID
     null name, or an id, before 12       INVALID_REQUEST
 
 If a request contains ids, its names are ignored. The controller named is a live broker that
-forwards requests, as in Kafka: this one unless it is fenced.
-Authorized operations are returned for all topics except unknown ids.
+forwards requests, as in Kafka (which picks any): this one; if it is fenced, another, or -1.
+If authorized operations are requested, all topics except unknown ids have them.
 
 Versions: 0-13. 4+ auto-creation can be refused; 5+ offline replicas; 7+ leader epochs; 8+
 authorized operations; 10+ topic ids, in requests 12+; 13+ an error of the whole answer.

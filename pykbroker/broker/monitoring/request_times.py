@@ -54,10 +54,12 @@ class RequestTimes:
         self.errors[code] = self.errors.get(code, 0) + 1
 
     def quantiles_ms(self, now_ms: int) -> list[tuple[float, float]]:
-        """Return quantiles of the times since the last sample that is
-        WINDOW_MS old; empty without requests.
+        """Return (share, quantile) of the times since the last sample that is at least WINDOW_MS
+        old, or the oldest one; empty without requests.
 
-        Samples are kept, so a reader that polls every few seconds sees the last minute.
+        Calls take samples, at most one a second, so a reader that polls every few seconds sees the
+        last minute. The first call sees all since the start; those in the minute after it, what
+        came after it.
         """
         snapshots = self._snapshots
         while len(snapshots) > 1 and snapshots[1][0] <= now_ms - WINDOW_MS:

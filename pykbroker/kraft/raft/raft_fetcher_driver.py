@@ -61,7 +61,9 @@ class Follows(Protocol):
         """Append fetched batches. Raises CorruptBatch or LogDirFailure."""
 
     def truncate(self, epoch: int, end_offset: int) -> None:
-        """Truncate the log: the leader has `epoch` only up to `end_offset`."""
+        """Truncate the log: the leader has `epoch` only up to `end_offset`. Raises
+        DivergedBelowCommit if committed records would be lost.
+        """
 
     def load_snapshot(self, snapshot: Snapshot) -> None:
         """Replace the log by a snapshot."""

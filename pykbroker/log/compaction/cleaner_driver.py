@@ -47,7 +47,9 @@ LEAST_MAP_BYTES = 1024 * 1024
 
 
 class CleanerDriver:
-    """`start` after the logs are loaded; `await stop()` before LogManager.shutdown."""
+    """The cleaners of a node. `start` after the logs are loaded; `await stop()` before
+    `LogManager.close_logs`.
+    """
 
     def __init__(
         self,

@@ -3,9 +3,11 @@
     no entry   --- start: a guard is issued, the coordinator is asked -------> VERIFYING
     VERIFYING  --- append with this guard: the transaction is open ----------> no entry
     VERIFYING  --- end marker: the coordinator's late answer is void --------> no entry
+    VERIFYING  --- never completed: expired like the state of a producer ----> no entry
 
-A transactional batch opens a transaction only with the guard of the entry. Otherwise a batch that
-arrives after its transaction was aborted would open one that is never ended. A marker does not
+A client's transactional batch opens a transaction only with the guard of the entry (unless
+transaction.partition.verification.enable is false). Otherwise a batch that arrives after its
+transaction was aborted would open one that is never ended. A marker does not
 remove the entry of the transaction that follows it (transaction version 2: it has the marker's
 epoch).
 

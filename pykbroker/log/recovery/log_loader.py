@@ -362,6 +362,8 @@ class LogLoader:
     def remove_empty_end(self) -> None:
         """Delete empty last segments behind a hole, so that the log ends at the hole.
 
+        One is kept if the hole begins before the recovery point or the log start offset.
+
         Nothing is lost with them. A leader that kept one would end at an offset that no follower
         could reach, so none would ever join the ISR. The directory is synced: a segment that came
         back would overlap the records that are written in its place.

@@ -187,7 +187,9 @@ def _read_one_batch(view: memoryview, rules: ValidationRules, origin: int) -> Ba
 
 
 def _explain_framing(view: memoryview, rules: ValidationRules) -> tuple[int, str]:
-    """Return Kafka's answer to bytes that do not begin with a complete batch of magic 2."""
+    """Return Kafka's answer (code, reason) to bytes that do not begin with a complete batch of
+    magic 2; raises Refused with it if they cannot be a batch.
+    """
     if not _is_whole_batch(view, rules):
         return _INVALID_RECORD, _NOT_ONE_BATCH
     if view[MAGIC_AT] < MAGIC_V2:

@@ -24,8 +24,8 @@ ONE_IN_CRASHES = 12
 
 
 class DifferentClocks:
-    """While the clocks of several nodes differ, a transaction may have timed out for the next
-    coordinator.
+    """Excuses timeouts while the clock of a node is set wrong: a transaction may have timed out for
+    the next coordinator.
     """
 
     def __init__(self, nodes: Sequence[Node], ledger: TransactionLedger) -> None:
