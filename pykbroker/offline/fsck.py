@@ -42,8 +42,9 @@ def fsck(
     partitions: Collection[int] | None = None,
     notes: bool = False,
 ) -> Any:
-    """Return all findings in (some topics of) log directories.
+    """Return the findings in topics of log directories; in all but internal ones by default.
 
+    Of the headers, indexes and small files of one partition, the first 500 are returned.
     `notes`: also reports what is normal in a log that is compacted or being written to.
     """
     selection = Selection(
@@ -64,12 +65,12 @@ def fsck(
 
 
 def _findings(files: PartitionFiles) -> list[Finding]:
-    """Yield each finding once: several checks may encounter the same unreadable file."""
+    """Return each finding once: several checks may encounter the same unreadable file."""
     return list(dict.fromkeys(structure_findings(files) + _checked(_unreadable, files)))
 
 
 def structure_findings(files: PartitionFiles) -> list[Finding]:
-    """Yield the findings in headers, indexes and small files: everything that needs no decoding."""
+    """Return the findings in headers, indexes and small files: all that needs no decoding."""
     checks = (_wrong_files, _changed, _misfits)
     return [finding for check in checks for finding in _checked(check, files)]
 
@@ -89,9 +90,7 @@ def _checked(
 
 
 def unreadable_file(fault: OSError, place: str) -> Finding:
-    """Return the finding for an unreadable file: the one named in the error, or
-    the one being read.
-    """
+    """Return the finding for an unreadable file: the one named in the error, else `place`."""
     path = fault.filename or place
     return Finding(ERROR, "files", path, None, None, f"cannot be read: {fault}")
 
@@ -112,7 +111,9 @@ def _wrong_files(files: PartitionFiles) -> Iterator[Finding]:
 
 
 def _changed(files: PartitionFiles) -> Iterator[Finding]:
-    """Yield findings for segments of a snapshot that have changed."""
+    """Yield a finding if a segment of a snapshot has changed (the first one), or its manifest is
+    invalid.
+    """
     changed = changed_segment(files)
     if changed is not None:
         yield Finding(ERROR, "files", changed[0], None, None, changed[1])

@@ -71,7 +71,11 @@ class Plan:
 
 
 def log_ends(selection: Selection) -> dict[TopicPartition, tuple[int, int]]:
-    """Return (log start, readable end) of each partition, without planning the splits."""
+    """Return (log start, readable end) of each partition, without planning the splits.
+
+    A strict selection of committed records raises CorruptSegment if damage may hide the marker of a
+    transaction.
+    """
     return dict(look_at_each(selection, lambda files: _ends(files, selection)))
 
 
@@ -150,7 +154,9 @@ def _readable_end(
 
 
 def _resolve(files: PartitionFiles, readable: int, selection: Selection) -> tuple[int, int]:
-    """Return the offsets to read; raises OffsetsGone if requested ones do not exist."""
+    """Return the offsets to read, of those that exist. Raises OffsetsGone if a requested one does
+    not exist (with `fail_on_data_loss`), or if the start is after the end and both are given.
+    """
     low, high = files.log_start_offset, max(readable, files.log_start_offset)
     start = _offset_of(selection.start_offsets, files, EARLIEST, low, high)
     end = _offset_of(selection.end_offsets, files, LATEST, low, high)
@@ -212,7 +218,9 @@ class _PartitionPlanner:
         ]
 
     def _parts(self) -> Iterator[_Part]:
-        """Return the segments that may contain wanted records, judged by their names."""
+        """Yield the segments that may contain wanted records, judged by their names; closed ones
+        also by their time index and last batches.
+        """
         segments = self.files.segments
         low_ms = self.selection.start_timestamp_ms
         for segment, next_segment in itertools.zip_longest(segments, segments[1:]):
@@ -290,10 +298,11 @@ class _PartitionPlanner:
 def pack_splits(
     splits: Sequence[Split], target_bytes: int, at_least: int = 1
 ) -> list[tuple[Split, ...]]:
-    """Group consecutive splits into tasks of about the same size, `target_bytes` or less.
+    """Group consecutive splits into tasks of about the same size: `target_bytes` on average, or
+    less.
 
-    The number of tasks is a multiple of `at_least`, so that as many workers end together; with too
-    few splits there are fewer tasks.
+    The number of tasks is a multiple of `at_least`, so that as many workers end together. There are
+    fewer if there are too few splits, or if large ones leave tasks empty.
     """
     total = sum(split.size_bytes for split in splits)
     at_least = max(1, at_least)

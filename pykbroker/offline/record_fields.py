@@ -59,7 +59,7 @@ class Span:
         return not self.area
 
     def check_counts(self) -> None:
-        """Check the counts that headers claim, before allocating anything by them."""
+        """Raise Doubt if the headers' counts are impossible, before allocating anything by them."""
         if (self.counts * MIN_RECORD_BYTES > self.ends - self.starts).any():
             raise Doubt
         if ((self.counts == 0) & (self.ends > self.starts)).any():
@@ -76,7 +76,7 @@ class Span:
 
 
 class Fields:
-    """The decoded fields; None for those that were not requested."""
+    """The decoded fields; those that were not requested are not set."""
 
     __slots__ = (
         "header_ends",

@@ -144,8 +144,8 @@ def batch_at(opened: SegmentFile, position: int, end: int) -> BatchHeader | None
 
 
 def sound_batch(opened: SegmentFile, position: int, size: int) -> bytes | None:
-    """Return the header of a whole batch with a valid checksum, or None. A wrong length allocates
-    nothing.
+    """Return the bytes of a whole batch with a valid checksum, or None. A wrong length allocates at
+    most 8 MiB.
     """
     if size > _WHOLE_BYTES and not _has_right_checksum(opened, position, size):
         return None
@@ -167,7 +167,9 @@ def _has_right_checksum(opened: SegmentFile, position: int, size: int) -> bool:
 
 
 def entry_batch(opened: SegmentFile, entry: tuple[int, int], end: int) -> BatchHeader | None:
-    """Return the batch that an offset index entry points to, if it can have this offset."""
+    """Return the header of the intact batch that an offset index entry points to, if the batch does
+    not begin after the entry's offset; else None.
+    """
     offset, position = entry
     header = batch_at(opened, position, end)
     return header if header is not None and header.base_offset <= offset else None
@@ -257,9 +259,9 @@ class KnownBatches:
         return found
 
     def after(self, position: int, end: int, low: int | None = None) -> int:
-        """Return the position of the next known batch after `position`, or `end`; the result does
-        not depend on the caller's `end`.
+        """Return the position of the next known batch after `position`, or `end`.
 
+        Index entries are checked against the whole file. Without one, the batch must end by `end`.
         `low`: no offset below it can follow, if that is known.
         """
         known = self.between(position, self._opened.size)

@@ -51,7 +51,7 @@ OnFault: TypeAlias = Callable[[int, int, str], None]
 class HeaderRun(NamedTuple):
     """Headers of consecutive batches, and their positions in the file.
 
-    is_old: intact messages of magic 0 and 1 (old_part.py); their headers contain their positions.
+    is_old: intact messages of magic 0 and 1, with headers made from their records (old_part.py).
     """
 
     positions: Integers
@@ -71,8 +71,8 @@ def header_tables(
 ) -> Iterator[HeaderRun]:
     """Yield all headers of [start, end) as numpy tables.
 
-    Bytes that are not a batch are skipped and passed to `on_fault` (position, size, reason), or end
-    the walk.
+    Bytes that are not a batch are skipped and passed to `on_fault`; without `steps_over`, the first
+    ones after the old messages end the walk instead.
     """
     position = start
     for old, behind in _old_runs(opened, start, end, on_fault):

@@ -76,7 +76,7 @@ def look_at_each(
     *,
     may_be_faulty: bool = False,
 ) -> list[_Found]:
-    """Yield the result of `look` for each partition of a selection, in order; see `while_listed`.
+    """Return the result of `look` for each partition of a selection, in order; see `while_listed`.
 
     A partition that is deleted meanwhile is left out; UnknownTopic is raised if it, or its topic,
     was named.
@@ -111,8 +111,8 @@ def while_listed(
     """Return the result of `look` for a partition; None if it was deleted meanwhile.
 
     FileNotFoundError and SegmentGone are taken for compaction or retention, and the directory is
-    listed again. Raises OfflineError for faults that prevent reading, unless `may_be_faulty`, and
-    for a snapshot that has changed.
+    listed again; after ten times, OffsetsGone is raised. Unless `may_be_faulty`, OfflineError is
+    raised for faults that prevent reading and for a snapshot that has changed.
     """
     wanted = [TopicPartition(files.topic, files.partition)]
     paths = tuple(paths)

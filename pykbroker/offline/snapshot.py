@@ -82,7 +82,8 @@ def create_snapshot(
     """Take a snapshot of (some topics of) log directories into a new directory `target`.
 
     Hard links need one file system; otherwise segments are copied, unless `may_copy` is False.
-    `taken_ms` is recorded in the manifest. Raises OfflineError if the target already exists.
+    `taken_ms` is recorded in the manifest. Raises OfflineError if the target is not empty, is
+    inside a log directory, or (like a source) is remote.
     """
     sources, target = names_of(log_dirs) or (), os.fspath(target)
     if any(map(is_remote, (*sources, target))):
@@ -223,10 +224,10 @@ class _Taker:
         self.may_copy = may_copy
 
     def take(self) -> tuple[PartitionFiles, FrozenEnd] | None:
-        """Return the copied and linked files; None if the partition was deleted meanwhile.
+        """Return the files as listed, and the frozen end; None if the partition was deleted.
 
         Segments roll, and are deleted by retention and compaction, in the meantime: then list
-        again.
+        again. Raises OfflineError after five times, or if a segment must be copied but may not.
         """
         for _ in range(_ATTEMPTS):
             found = read_partitions(self.sources, [self.partition])

@@ -32,9 +32,8 @@ def _sizes(manifest: bytes) -> Mapping[str, Mapping[str, int]] | str:
 
 
 def changed_segment(files: PartitionFiles) -> tuple[str, str] | None:
-    """Return (path, fault) of a segment whose size differs from the snapshot's manifest.
-
-    If the manifest is invalid, return that of the manifest.
+    """Return (path, fault) of the first segment whose size differs from the snapshot's manifest, or
+    of the manifest if that is invalid; None if there is no fault, or no manifest.
     """
     path = join(split_name(files.directory)[0], MANIFEST)
     try:

@@ -38,10 +38,10 @@ _MOST_TRIES: Final = 10
 
 
 def open_parts(split: Split, tries: int = _MOST_TRIES) -> Iterator[tuple[Split, SegmentFile]]:
-    """Return what to read, and the open files, which the caller closes.
+    """Yield what to read, and the open files, which the caller closes.
 
-    Raises SegmentGone if some of the split's offsets no longer exist, unless the split may be left
-    out then.
+    Raises SegmentGone if some of the split's offsets no longer exist, or its files are replaced too
+    fast; without `fail_on_data_loss`, what is left is yielded.
     """
     opened = _open_planned(split)
     if opened is not None:
@@ -62,7 +62,7 @@ def open_parts(split: Split, tries: int = _MOST_TRIES) -> Iterator[tuple[Split, 
 
 
 def _open_planned(split: Split) -> SegmentFile | None:
-    """Open the planned file, whatever its current name."""
+    """Open the planned file, whatever its current name; None if it no longer exists."""
     names = [split.path]
     if not is_remote(split.path):
         names += [split.path.removesuffix(SWAP), split.path + DELETED_SUFFIX]

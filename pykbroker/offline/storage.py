@@ -204,7 +204,9 @@ def _apart(path: str) -> tuple[str, str, str]:
 
 
 def open_file(path: str) -> SegmentFile:
-    """Open for reading; raises FileNotFoundError if neither the file nor its `.deleted` exists."""
+    """Open for reading; raises FileNotFoundError if neither the file nor (on this machine) its
+    `.deleted` exists.
+    """
     if is_remote(path):
         system, inner = remote_place(path)
         return RemoteFile(path, system.open_input_file(inner))

@@ -70,7 +70,7 @@ class Event(NamedTuple):
 
 def marker_type(opened: SegmentFile, position: int, header: BatchHeader) -> int:
     """Return ABORT, COMMIT or another type of a control batch; UNKNOWN_OUTCOME if it cannot be
-    read.
+    read, or is no control batch.
     """
     batch = sound_batch(opened, position, header.size_bytes) if header.is_control else None
     return UNKNOWN_OUTCOME if batch is None else _type_of(batch, header)
@@ -194,7 +194,9 @@ class _Scan:
         return HeaderRun(positions[:count], table[:count])
 
     def finish(self, end: int) -> HeaderRun:
-        """Examine the last header, which `end` follows; it is returned unless it is impossible."""
+        """Examine the last header, which `end` follows; it is returned unless it is corrupt and
+        does not end there, or overlaps a known batch.
+        """
         held, self._held = self._held, _NONE
         following = Place(end, self._limit)
         count = self._look(held, following, np.ones(held.positions.size, np.bool_))
@@ -255,7 +257,9 @@ class _Scan:
         return bool(near.lands[index]) and self._known.between(place.position, behind) is None
 
     def _placed(self, header: BatchHeader, next_base: int) -> int:
-        """Return its base offset, if it fits between the batches before and after it."""
+        """Return its base offset if that fits between the batches before and after it, else the
+        next offset.
+        """
         low, base = self.at.offset, header.base_offset
         last = base + header.last_offset_delta
         reaches_over = low <= next_base <= last

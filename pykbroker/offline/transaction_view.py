@@ -67,8 +67,9 @@ def transactions(
 
     `state` is committed, aborted or open, or unknown where something damaged may be the marker;
     `last_offset` that of the marker, or of the last batch.
-    `first_timestamp_ms` is of the first record (of the first batch's last one, where that batch has
-    a delete horizon), by the clock that `timestamp_type` names: 0 the producer's, 1 the broker's.
+    `first_timestamp_ms` is of the first record (the largest of the first batch, where that has a
+    delete horizon or no records), by the clock that `timestamp_type` names: 0 the producer's, 1 the
+    broker's.
     `end_timestamp_ms` is the broker's.
     """
     rows = of_partitions(view_selection(paths, topics, partitions), transaction_rows)

@@ -69,10 +69,10 @@ def longs_of(area: bytearray | bytes) -> Longs:
 
 
 def decode(area: Bytes, positions: Integers) -> tuple[Integers, Integers | int]:
-    """Return (values, widths) of the varints at `positions`; lengths and counts, so at most 32
-    bits.
+    """Return (values, widths) of the varints at `positions`: lengths and counts.
 
-    The widths are a single number if all are equal.
+    The widths are the number 1 if all are that, else an array. Raises Doubt for a value above
+    MAX_LENGTH.
     """
     low = area[positions]
     if int(low.max()) < 128:
@@ -93,7 +93,9 @@ def decode(area: Bytes, positions: Integers) -> tuple[Integers, Integers | int]:
 
 
 def decode_long(area: Bytes, positions: Integers) -> tuple[Integers, Integers]:
-    """Return (values, widths) of varints of any width, one byte of each per step."""
+    """Return (values, widths) of varints, one byte of each per step; raises Doubt for more than 64
+    bits.
+    """
     raw = np.zeros(positions.size, np.uint64)
     widths = np.zeros(positions.size, np.int64)
     active = np.arange(positions.size)
