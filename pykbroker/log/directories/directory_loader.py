@@ -108,6 +108,7 @@ class DirectoryLoader:
         directory.take_clean_shutdown()
         names = self._names(directory)
         entries = self._parsed(names, directory)
+        entries = [entry for entry in entries if not self._is_unsynced_copy(directory, *entry)]
         if any(parsed.kind in (DELETE, STRAY) for _, parsed in entries):
             # The process may have ended before these names were synced. From now on another log
             # takes the place of each, perhaps in another directory.
@@ -162,6 +163,22 @@ class DirectoryLoader:
                 )
         return found
 
+    def _is_unsynced_copy(self, directory: LogDirectory, name: str, parsed: DirectoryName) -> bool:
+        """Return whether it is a copy whose topic is not known, which is deleted. The checkpoints'
+        entries are those of another log.
+        """
+        if parsed.kind != FUTURE:
+            return False
+        path = f"{directory.path}/{name}"
+        try:
+            if self._read_topic_id(path) is not None:
+                return False
+        except OSError as error:
+            raise LogDirFailure(directory.path, f"loading {name}", error) from error
+        _log.warning("%s is an unsynced copy: it is deleted", path)
+        self._delete_later(path)
+        return True
+
     def _is_log(self, directory: LogDirectory, name: str, parsed: DirectoryName) -> bool:
         """Return whether it is a log to be opened; interrupted deletions are resumed."""
         path = f"{directory.path}/{name}"
@@ -204,7 +221,7 @@ class DirectoryLoader:
         try:
             topic_id = self._read_topic_id(path)
             if topic_id is None:
-                self._leave_out(directory, name, topic_partition, recovery_point)
+                self._leave_out(directory, path, topic_partition, recovery_point)
                 return
             if self._is_of_another_topic(topic_partition.topic, topic_id):
                 self._set_aside(directory, path, topic_partition, "belongs to a deleted topic")
@@ -252,16 +269,12 @@ class DirectoryLoader:
     def _leave_out(
         self,
         directory: LogDirectory,
-        name: str,
+        path: str,
         topic_partition: TopicPartition,
         recovery_point: int,
     ) -> None:
         """Take care of a log whose topic is not known: it cannot be a replica of this node."""
-        path = f"{directory.path}/{name}"
-        if name != str(topic_partition):
-            _log.warning("%s is an unsynced copy: it is deleted", path)
-            self._delete_later(path)
-        elif self._is_worth_keeping(path, directory, recovery_point):
+        if self._is_worth_keeping(path, directory, recovery_point):
             self._leave_closed(directory, path, topic_partition)
         else:
             self._set_aside(directory, path, topic_partition, "does not tell its topic")
@@ -295,7 +308,8 @@ class DirectoryLoader:
         aside = aside_name(topic_partition, self._files.unique_id(), STRAY)
         self._files.rename(path, f"{directory.path}/{aside}")
         directory.sync()
-        directory.checkpoints.forget(topic_partition)
+        if not self._files.is_dir(f"{directory.path}/{topic_partition}"):  # else they are its own
+            directory.checkpoints.forget(topic_partition)
         _log.warning("%s %s and was moved to %s", path, reason, aside)
 
     def _read_topic_id(self, path: str) -> bytes | None:

@@ -13,6 +13,7 @@ from pykbroker.config import BrokerConfig, TopicConfig
 from pykbroker.config.load import standalone_properties
 from pykbroker.deferred import Deferred, spawn
 from pykbroker.log.directories import directory_loader
+from pykbroker.log.directories.checkpoints import PartitionMetadata
 from pykbroker.log.directories.chores import Chores
 from pykbroker.log.directories.directory_loader import (
     SLICE_NS,
@@ -24,7 +25,7 @@ from pykbroker.log.directories.directory_loader import (
 from pykbroker.log.directories.log_directory import LogDirectory, PartitionUnidentified
 from pykbroker.log.recovery.opening import RecoveryTask, recover_and_close
 from pykbroker.testing.world.memory_files import MemoryFiles
-from tests.log.directories.test_log_manager import ORDERS, TOPIC_ID, loaded
+from tests.log.directories.test_log_manager import ORDERS, TOPIC_ID, loaded, make_manager
 from tests.log.log_makers import NOW_MS, NothingUnsynced, append
 
 
@@ -210,6 +211,40 @@ def test_a_copy_is_checked_from_its_start_whatever_an_earlier_log_was_synced_up_
     assert again is not None
     assert (again.log_end_offset, again.recovery_point) == (0, 0)
     assert "was synced up to" not in caplog.text
+
+
+@pytest.mark.parametrize("metadata", [None, b"", b"garbage"])
+def test_a_copy_without_a_topic_keeps_no_entries_of_an_earlier_log(
+    metadata: bytes | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    """They would hide the records of the next log: it ends before their log start."""
+    files = MemoryFiles()
+    copy = f"/a/orders-0.{'1' * 32}-future"
+    files.mkdir(copy)
+    if metadata is not None:
+        files.write_file(f"{copy}/partition.metadata", metadata)
+    files.write_file("/a/log-start-offset-checkpoint", b"0\n1\norders 0 21\n")
+    manager = loaded(files)
+    assert f"{copy} is an unsynced copy: it is deleted" in caplog.text
+    assert manager.chores.pending_deletions == 1
+    append(manager.create(ORDERS[0], TOPIC_ID, TopicConfig.default()), b"v")
+    files.kill()
+    log = load(files)[ORDERS[0]]
+    assert (log.log_start_offset, log.log_end_offset) == (0, 1)
+
+
+def test_a_copy_of_another_topic_does_not_take_the_entries_of_the_log() -> None:
+    files = killed(1)
+    copy = f"/a/orders-0.{'1' * 32}-future"
+    files.mkdir(copy)
+    content = PartitionMetadata(b"another id of 16").to_bytes()
+    files.write_file(f"{copy}/partition.metadata", content)
+    files.write_file("/a/replication-offset-checkpoint", b"0\n1\norders 0 2\n")
+    manager = make_manager(files)
+    manager._topic_id = lambda topic: TOPIC_ID
+    manager.load(NOW_MS)
+    assert not files.is_dir(copy)
+    assert manager.checkpointed_high_watermark(ORDERS[0]) == 2
 
 
 def test_the_name_of_a_log_is_synced_again_after_a_crash() -> None:
