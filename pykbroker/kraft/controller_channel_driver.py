@@ -224,7 +224,8 @@ async def value_of(deferred: Deferred) -> Any:
 
 def is_retriable(outcome: Any) -> bool:
     """Return whether the active controller may not have been reached. Like Kafka, the request is
-    then repeated: the controller's checks (names, epochs) keep it from taking effect twice.
+    then repeated: the controller's checks (names, epochs) keep it from taking effect twice. (A
+    second block of producer ids only leaves a gap.)
     """
     if isinstance(outcome, KafkaError):
         return outcome.code in (ErrorCode.NOT_CONTROLLER, ErrorCode.NETWORK_EXCEPTION)
@@ -257,7 +258,9 @@ def make_envelope(message: Message, version: int, caller: Caller) -> EnvelopeReq
 
 
 def open_envelope(api: Api, version: int, response_data: bytes | memoryview) -> Message:
-    """Return the controller's response to the request in an envelope."""
+    """Return the controller's response to the request in an envelope. Raises
+    KafkaError(UNKNOWN_SERVER_ERROR) if it is malformed.
+    """
     try:
         _, position = decode_response_header(response_data, api, version)
         response, _ = response_class(api.key).decode(memoryview(response_data), position, version)

@@ -329,7 +329,9 @@ class ControllerDriver:
         self._timers[name] = self._scheduler.call_later(interval_ms, run)
 
     def _write_no_op(self) -> None:
-        """Write a no-op record, which shows followers and brokers that the quorum is alive."""
+        """Write a no-op record, which shows followers and brokers that the quorum is alive, unless
+        something was appended since the last tick.
+        """
         appended, self._appended_since_tick = self._appended_since_tick, False
         if not appended:
             self.run(lambda controller, now_ms: controller.no_op())

@@ -90,7 +90,9 @@ class MetadataDelta:
     # Records.
 
     def replay(self, message: Any, version: int = 0) -> None:
-        """Apply one record."""
+        """Apply one record. Raises InconsistentMetadata if it does not fit the records before it,
+        or if its kind is unknown.
+        """
         name = type(message).__name__
         handler = self._HANDLERS.get(name)
         if handler is not None:
@@ -283,8 +285,8 @@ class MetadataDelta:
             partitions[number] = partitions[number].without_eligible_leaders()
 
     def _ignore(self, record: Any) -> None:
-        """Ignore no-op records, transaction markers (their driver handles
-        them), and ZooKeeper remnants.
+        """Ignore no-op records, transaction markers (`MetadataReplay` handles them), and ZooKeeper
+        remnants.
         """
 
     _HANDLERS: ClassVar[dict[str, Callable[[MetadataDelta, Any], None]]] = {

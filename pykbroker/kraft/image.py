@@ -122,7 +122,7 @@ class MetadataImage:
 
     @property
     def metadata_version(self) -> int:
-        """The finalised level; the lowest level of KRaft while the log has none."""
+        """The finalised level; the lowest supported level while the log has none."""
         return self.features.get(METADATA_VERSION, MINIMUM_METADATA_VERSION)
 
     @property
@@ -168,8 +168,8 @@ class MetadataImage:
         return [broker for _, broker in sorted(self.brokers.items()) if not broker.fenced]
 
     def records(self) -> Iterator[MetadataRecord]:
-        """Yield the records that build this image from scratch, in the order of
-        Kafka's snapshots.
+        """Yield the records that build this image from scratch, in the order of Kafka's snapshots,
+        except that the records of kinds that nothing here interprets come last.
         """
         level = self.metadata_version
         # metadata.version first: a reader needs it to interpret the rest.

@@ -20,7 +20,9 @@ MAX_BATCH_BYTES: Final = 8 << 20
 
 
 class PreparedAppend(NamedTuple):
-    """Records and their bytes, in batches; the first batch begins at `base_offset`."""
+    """Records and their bytes, in batches; the first batch begins at `base_offset`, unless control
+    records are appended before it.
+    """
 
     base_offset: int
     chunks: list[list[tuple[MetadataRecord, bytes]]]
@@ -30,9 +32,9 @@ def cut_into_batches(
     records: Sequence[MetadataRecord], *, atomic: bool, breathe: Breathe = go_on
 ) -> list[list[tuple[MetadataRecord, bytes]]]:
     """Return the records with their bytes, in batches; one batch if they must take effect together.
-    `breathe` is called between records (`environment/slices.py`).
 
-    Raises KafkaError(POLICY_VIOLATION) if those are too many for one batch.
+    `breathe` is called between records (`environment/slices.py`). Raises
+    KafkaError(POLICY_VIOLATION) if those have more than MAX_BATCH_BYTES.
     """
     encoded = [(record, encode_metadata_record(record)) for record in paced(records, breathe)]
     if atomic:

@@ -99,10 +99,11 @@ class MetadataLog:
     def __init__(
         self, files: Files, directory: str, config: BrokerConfig, now_ms: int, *, is_clean: bool
     ) -> None:
-        """Open `directory` (`…/__cluster_metadata-0`); after an unclean
-        shutdown all of it is checked.
+        """Open `directory` (`…/__cluster_metadata-0`). What follows the newest snapshot is checked,
+        after an unclean shutdown from the start of its segment on.
 
-        Raises CorruptMetadataLog if committed records follow the damage.
+        Raises CorruptMetadataLog if committed records follow the damage, or if offsets are out of
+        place.
         """
         self.files = files
         self.directory = directory

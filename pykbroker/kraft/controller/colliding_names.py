@@ -33,7 +33,9 @@ class CollidingNames:
                 self._add(topic.name)
 
     def other(self, name: str) -> str | None:
-        """Return an existing topic whose name collides with `name`."""
+        """Return an existing topic whose name collides with `name` (it may have that very name);
+        None if there is none.
+        """
         if not _may_collide(name):
             return None
         return min(self._names.get(normalized(name), ()), default=None)

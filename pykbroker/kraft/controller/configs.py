@@ -225,7 +225,9 @@ def _check_topic_name(name: str) -> None:
 
 
 def _check_broker_name(state: ControllerState, name: str) -> None:
-    """Check a broker name: empty for all brokers, otherwise the id of a registered node."""
+    """Check a broker name: empty for all brokers, otherwise the id of a registered node, of a
+    voter, or of this node.
+    """
     if not name:
         return
     try:

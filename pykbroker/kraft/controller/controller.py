@@ -125,8 +125,10 @@ class Controller:
     ) -> Decision[MetadataRecord]:
         """Return the records that must be written first now that this node leads the quorum.
 
-        An empty log receives the bootstrap records of `storage format`, in one metadata
-        transaction. A transaction left open by a previous leader is aborted.
+        A log without a metadata.version receives the bootstrap records of `storage format`, in one
+        metadata transaction if their metadata.version supports that; if they enable eligible leader
+        replicas, also the cluster-wide `min.insync.replicas`. A transaction left open by a previous
+        leader is aborted. The sessions of all unfenced brokers begin.
         """
         for broker in self.image.brokers.values():
             if not broker.fenced:

@@ -153,7 +153,9 @@ def _nodes(state: ControllerState) -> Iterator[tuple[str, dict[str, VersionRange
 
 
 def _reason_not_supported(state: ControllerState, feature: str, level: int) -> str | None:
-    """Return which node does not support the feature at this level; None if all do."""
+    """Return which node does not support the feature at this level, or which voter has not
+    registered and may not; None if all do.
+    """
     for what, features in _nodes(state):
         supported = features.get(feature, _DISABLED)
         if level not in supported:

@@ -122,7 +122,8 @@ def eligible_leaders(
     rules: Rules,
     replicas: tuple[int, ...],
 ) -> tuple[int, ...]:
-    """Return the replicas that have all committed records without being in the new `isr`.
+    """Return the replicas that have all committed records without being in the new `isr`; those of
+    the partition, unchanged, if the feature is not finalised.
 
     A removed replica (`replicas` are those after the change) is not eligible, nor is one that
     returns with an empty log. Kafka's controller keeps it, and fails when it is assigned again.
@@ -143,7 +144,8 @@ def complete_reassignment(
     removing: tuple[int, ...],
     adding: tuple[int, ...],
 ) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-    """Return the final replicas and in-sync replicas; None while the reassignment is incomplete.
+    """Return the final replicas and in-sync replicas; None while the reassignment is incomplete, or
+    if there is none.
 
     It waits for every added replica to be in sync. If the replication factor shrinks, it waits for
     every remaining replica, so that completion never leaves too small an in-sync set.

@@ -137,7 +137,10 @@ def leader_and_isr_updates(
 
 
 def broker_goes(state: ControllerState, broker_id: int) -> list[MetadataRecord]:
-    """Return the changes that remove `broker_id` from leaders and in-sync replicas."""
+    """Return the changes that remove `broker_id` from leaders and in-sync replicas. Without
+    eligible leader replicas, the last in-sync replica of a partition stays in sync, without
+    leading.
+    """
     affected = state.at(state.index.in_sync(broker_id))
     return leader_and_isr_updates(state, affected, remove=broker_id)
 
@@ -175,7 +178,9 @@ def broker_restarts(
 
 
 def broker_leaves(state: ControllerState, broker_id: int) -> list[MetadataRecord]:
-    """Return the changes that remove an unregistered broker."""
+    """Return the changes that remove an unregistered broker from leaders and in-sync replicas. It
+    stays an assigned replica, and may stay an eligible one.
+    """
     places = chain(state.index.in_sync(broker_id), state.index.eligible(broker_id))
     return leader_and_isr_updates(state, state.at(places), remove=broker_id)
 
@@ -191,8 +196,8 @@ def broker_comes(
 def directory_goes(
     state: ControllerState, broker_id: int, directories: set[bytes]
 ) -> list[MetadataRecord]:
-    """Return the changes that remove the replicas in these log directories of a broker from
-    leaders and in-sync replicas.
+    """Return the changes that remove the replicas in these log directories of a broker from leaders
+    and in-sync replicas (see `broker_goes`).
     """
     affected = (
         entry

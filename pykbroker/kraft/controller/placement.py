@@ -129,8 +129,8 @@ def place_replicas(
     random: RandomSource,
     breathe: Breathe = go_on,
 ) -> list[list[int]]:
-    """Return the replicas of `partitions` new partitions. Raises KafkaError
-    if there are too few brokers.
+    """Return the replicas of `partitions` new partitions. Raises KafkaError if the factor is not
+    positive, if there are too few brokers, or if all of them are fenced.
     """
     racks = _Racks(random, filter(_takes_replicas, brokers))
     if replication_factor <= 0:

@@ -52,8 +52,8 @@ DECIDE: dict[str, Decide] = {
 def decide(
     controller: Controller, message: Any, version: int, now_ms: int
 ) -> Decision[MetadataRecord]:
-    """Return the controller's decision on a request. Raises KeyError if it is
-    not a controller request.
+    """Return the controller's decision on a request. Raises KeyError if it is not a controller
+    request, KafkaError if the whole request is rejected.
     """
     return DECIDE[type(message).__name__](controller, message, version, now_ms)
 
