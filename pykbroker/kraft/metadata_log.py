@@ -248,7 +248,9 @@ class MetadataLog:
     # The quorum's state.
 
     def read_election(self) -> ElectionState | None:
-        """Read the quorum-state file; None if there is none."""
+        """Read the quorum-state file; None if there is none. Raises CorruptQuorumState if it is
+        damaged.
+        """
         path = f"{self.directory}/{QUORUM_STATE_FILE}"
         if not self.files.exists(path):
             return None
@@ -317,7 +319,8 @@ class MetadataLog:
     # Cleaning.
 
     def clean(self, now_ms: int, high_watermark: int) -> bool:
-        """Delete old snapshots, and the log covered by the next one, by size and by age.
+        """Delete old snapshots, and the log covered by the next one, by size and by age; return
+        whether it deleted anything.
 
         metadata.max.retention.bytes and metadata.max.retention.ms; the newest snapshot is kept.
         """
@@ -339,7 +342,9 @@ class MetadataLog:
         return now_ms - self.files.modified_ms(path) > self._retention_ms
 
     def _delete_before(self, keep: SnapshotId, now_ms: int, high_watermark: int) -> bool:
-        """Delete everything before the snapshot `keep`."""
+        """Delete everything before the snapshot `keep`; return False if that is the bootstrap
+        checkpoint or not yet committed here, and nothing is deleted.
+        """
         if keep == BOOTSTRAP or keep.offset > high_watermark:
             return False
         if self.log.advance_log_start_offset(keep.offset):

@@ -64,6 +64,7 @@ def check_metadata_log(
     """Raise CorruptMetadataLog if recovery would cut committed records out of the log.
 
     Records below `snapshot_offset` are in a snapshot, so losing them from the log loses nothing.
+    Nor does a hole of bytes that were never written: nothing that follows it was acknowledged.
     """
     if not files.is_dir(directory):
         return

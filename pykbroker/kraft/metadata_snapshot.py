@@ -108,7 +108,9 @@ def encode_snapshot(
 
 
 def decode_snapshot(snapshot_id: SnapshotId, content: bytes) -> Snapshot:
-    """Decode a snapshot file. Raises CorruptSnapshot if it is incomplete or damaged."""
+    """Decode a snapshot file. Raises CorruptSnapshot if it is incomplete or damaged, DecodeError
+    for a metadata record that this release does not know.
+    """
     timestamp, kraft_version = -1, 0
     voters: VoterSet | None = None
     records: list[MetadataRecord] = []

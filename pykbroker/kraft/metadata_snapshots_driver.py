@@ -77,7 +77,9 @@ class MetadataSnapshots:
             self.take()
 
     def take(self) -> None:
-        """Write a snapshot of the published image, in a thread; then clean."""
+        """Write a snapshot of the published image, in a thread; then clean; unless there is one
+        that is as new.
+        """
         image, log = self._loader.image, self._raft.log
         snapshot_id = SnapshotId(image.offset + 1, image.provenance.epoch)
         latest = log.latest_snapshot_id()

@@ -162,7 +162,7 @@ def supports_cordoned_directories(level: int) -> bool:
 
 
 def bumps_epoch_on_isr_shrink(level: int) -> bool:
-    """Return whether every ISR shrink raises the leader epoch, as until 3.6 (KAFKA-15021)."""
+    """Return whether every ISR shrink raises the leader epoch, as before 3.6-IV0 (KAFKA-15021)."""
     return level < _NO_EPOCH_BUMP_ON_ISR_SHRINK
 
 

@@ -426,7 +426,7 @@ class KraftNodeDriver:
         return self.broker.unfence()
 
     def take_snapshot(self) -> None:
-        """Write a snapshot of the published metadata now."""
+        """Begin to write a snapshot of the published metadata, unless one is as new."""
         self._snapshots.take()
 
     def controlled_shutdown(self) -> Deferred:
@@ -468,8 +468,8 @@ class KraftNodeDriver:
                 _log.error("The metadata log was not closed cleanly: %s", failure)
 
     def _send_to_controller(self, request: Message) -> Deferred:
-        """Send a request to the controller; a heartbeat is abandoned when its session has expired
-        (BrokerServer.scala).
+        """Send a request to the controller; a heartbeat or a registration is abandoned after the
+        time of a session (BrokerServer.scala).
         """
         timeout_ms = _REQUEST_TIMEOUT_MS
         if isinstance(request, (BrokerHeartbeatRequest, BrokerRegistrationRequest)):

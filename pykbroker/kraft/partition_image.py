@@ -67,8 +67,9 @@ class PartitionImage(NamedTuple):
         )
 
     def merge(self, record: Any) -> PartitionImage:
-        """Return this partition after a `PartitionChangeRecord`: null and -2
-        leave a field unchanged.
+        """Return this partition after a `PartitionChangeRecord`: null, the leader -2 and the
+        recovery state -1 leave a field unchanged. A leader, even the same one, raises the leader
+        epoch.
         """
         replicas = self.replicas if record.replicas is None else tuple(record.replicas)
         directories = self.directories if record.directories is None else record.directories

@@ -53,8 +53,8 @@ class Publisher(Protocol):
 class MetadataLoader:
     """Builds the image of the cluster and publishes it.
 
-    on_fatal: called with an exception that a publisher raised in a slice; otherwise the caller gets
-    it.
+    on_fatal: called with an exception that a publisher raised in a slice, unless `publish_to` has
+    not been answered: then its Deferred gets it. Outside of slices the caller gets it.
     """
 
     def __init__(
@@ -87,7 +87,9 @@ class MetadataLoader:
         return self._replay.copy()
 
     def load_snapshot(self, snapshot: Snapshot) -> None:
-        """Replace the image by a snapshot, and publish the differences."""
+        """Replace the image by a snapshot, and publish the differences. Raises InconsistentMetadata
+        or UnsupportedCluster.
+        """
         before, image = self._newest, image_of(snapshot)
         check_features(image)
         self._replay = MetadataReplay(image)
@@ -109,7 +111,8 @@ class MetadataLoader:
         """Publish to these, in this order: the whole image now, then every change.
 
         Resolved with None once they have the whole image, or with an exception that one of them
-        raised.
+        raised in a slice. A small image is published without slices: then the exception is raised
+        here.
         """
         told = Deferred()
 

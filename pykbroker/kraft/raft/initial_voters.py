@@ -46,7 +46,9 @@ def bootstrap_servers(config: BrokerConfig) -> list[tuple[str, int]]:
 
 
 def names_other_controllers(config: BrokerConfig) -> bool:
-    """Return whether controller.quorum.bootstrap.servers names other nodes."""
+    """Return whether controller.quorum.bootstrap.servers names other nodes, judged by the ports
+    alone: a server with the port of one of this node's controller listeners counts as this node.
+    """
     own = {at.port for at in config.controller_endpoints}
     own |= {at.port for at in config.advertised_controller_endpoints}
     return any(port not in own for _, port in bootstrap_servers(config))

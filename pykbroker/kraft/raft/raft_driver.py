@@ -154,7 +154,7 @@ class RaftDriver:
         self, records: Sequence[MetadataRecord], *, atomic: bool, breathe: Breathe = go_on
     ) -> PreparedAppend:
         """Encode records for `append`, breathing between them. Raises KafkaError if this node does
-        not lead, or they are too many for one batch.
+        not lead, or they are too large for one batch.
         """
         chunks = cut_into_batches(records, atomic=atomic, breathe=breathe)
         if not self.raft.is_leader or self._stopped:
@@ -162,9 +162,9 @@ class RaftDriver:
         return PreparedAppend(self.log.log.next_offset, chunks)
 
     def append(self, prepared: PreparedAppend) -> None:
-        """Append as the leader, immediately after `prepare`. The records are committed when
-        `on_commit` reports them. Raises KafkaError(KAFKA_STORAGE_ERROR) if the disk failed: the
-        node stops.
+        """Append what `prepare` returned, as the leader, at the end that the log has now. The
+        records are committed when `on_commit` reports them. Raises KafkaError(KAFKA_STORAGE_ERROR)
+        if the disk failed: the node stops.
         """
         now_ms = self._now_ms()
         for chunk in prepared.chunks:
@@ -216,7 +216,9 @@ class RaftDriver:
             self._start_flush()
 
     def truncate(self, epoch: int, end_offset: int) -> None:
-        """Truncate to where both logs agree: the leader has `epoch` only up to `end_offset`."""
+        """Truncate to where both logs agree: the leader has `epoch` only up to `end_offset`. Raises
+        DivergedBelowCommit if that would cut what is committed.
+        """
         offset = self.log.truncation_offset(epoch, end_offset)
         # A snapshot may have been delivered before a leader has told the high watermark.
         committed = max(self.raft.high_watermark, self._delivery.offset)
@@ -460,7 +462,7 @@ class RaftDriver:
         return True
 
     def _tell_leader(self) -> None:
-        """Announce a leader once everything before its epoch has been delivered."""
+        """Announce a new leader; this node only once all before its epoch has been delivered."""
         news = self._news
         if news is None:
             return

@@ -152,7 +152,7 @@ class LeaderAnswered:
 
 @value
 class Resign:
-    """Resign leadership: the node is shutting down, or its disk failed."""
+    """Resign leadership, because the node is shutting down."""
 
 
 Event = (
@@ -186,7 +186,7 @@ class SaveElection:
 
 @value
 class AppendControl:
-    """Append one control batch with these messages in `epoch`, as the leader's first."""
+    """Append one control batch with these messages in `epoch`: the leader's first, or voters."""
 
     epoch: int
     messages: tuple[Any, ...]

@@ -153,7 +153,9 @@ class RaftFetcher:
                 await self._or_changed(self._scheduler.sleep(self._retry_backoff_ms))
 
     def _target(self) -> Peer | None:
-        """Return the replica to fetch from; None if this replica does not follow."""
+        """Return the replica to fetch from, which an unattached replica asks who leads; None in the
+        other roles, or if no address is known.
+        """
         role = self._raft.role
         if isinstance(role, Follower):
             leader = self._peers.find(role.leader_id)
@@ -331,7 +333,7 @@ class RaftFetcher:
 
 
 def _verified(snapshot_id: SnapshotId, content: bytes) -> Snapshot:
-    """Decode a snapshot and build its image, in a thread. Raises CorruptSnapshot, or
+    """Decode a snapshot and build its image, in a thread. Raises CorruptSnapshot, DecodeError, or
     InconsistentMetadata.
     """
     return with_image(decode_snapshot(snapshot_id, content))

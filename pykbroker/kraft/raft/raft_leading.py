@@ -80,8 +80,8 @@ def note_voter_alive(raft: RaftState, role: Leader, voter: ReplicaKey, now_ms: i
 
 
 def advance_high_watermark(raft: RaftState) -> None:
-    """Advance the high watermark to the offset that a majority of voters,
-    including this one, has on disk.
+    """Advance the high watermark to the offset that a majority of voters has on disk (this one
+    counts as one of them), once that includes a record of this epoch.
     """
     role = raft.role
     if not isinstance(role, Leader):

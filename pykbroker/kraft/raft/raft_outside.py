@@ -18,7 +18,8 @@ class RaftListener(Protocol):
         """Handle committed batches, in log order.
 
         Returns None if they are handled; otherwise a Deferred, resolved with None when they are or
-        with an exception. Until then nothing else is delivered, and this node does not lead.
+        with an exception. Until then no other batches are delivered, and this node does not begin
+        to lead. (A snapshot or another leader may be reported.)
         """
 
     def on_snapshot(self, snapshot: Snapshot) -> None:

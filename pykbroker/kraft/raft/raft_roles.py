@@ -111,8 +111,8 @@ Role = Unattached | Prospective | Candidate | Leader | Follower | Resigned
 
 
 def grants_vote(role: Role, candidate: ReplicaKey, up_to_date: bool, *, pre_vote: bool) -> bool:
-    """Return whether to grant a vote (second column of the table);
-    `up_to_date`: the candidate's log is as long.
+    """Return whether to grant a vote (second column of the table); `up_to_date`: the candidate's
+    log is not behind this one (see `LogEnd`).
     """
     if isinstance(role, Leader):
         return False

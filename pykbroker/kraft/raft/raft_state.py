@@ -117,8 +117,8 @@ class RaftState:
     # Roles.
 
     def election_deadline(self, now_ms: int) -> int:
-        """Return when to stand for election: after a random time of one to two
-        election timeouts.
+        """Return when to stand for election: after a random time of one to two election timeouts;
+        NEVER for a replica that is no voter.
         """
         if not self.is_voter:
             return NEVER
@@ -177,7 +177,7 @@ class RaftState:
 
     def start_of_epoch(self, role: Leader) -> tuple[object, ...]:
         """Return the control records that begin the epoch: a LeaderChange, and from kraft.version 1
-        on the voters, if the log lacks them or this leader has moved.
+        on also that version and the voters, if the log lacks them or this leader has moved.
         """
         change = LeaderChangeMessage(
             leader_id=self.local.key.id,
