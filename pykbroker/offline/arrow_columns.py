@@ -49,8 +49,9 @@ def constant_text(text: str, count: int) -> Any:
 
 
 def slices(area: bytearray, wanted: Sequence[Slices]) -> list[Any]:
-    """Return binary arrays of slices of the area; each record's slices ascend and
-    do not overlap.
+    """Return binary arrays of slices of the area; each record's slices ascend and do not overlap.
+
+    Raises Doubt if the area is larger than 2 GiB.
     """
     count = wanted[0][0].size
     if not count:
@@ -165,7 +166,10 @@ class ColumnBuilder:
         return _nullable((ends - starts).astype(np.int32), null)
 
     def headers(self) -> Any:
-        """Return the headers; null for records without any, as in Spark's Kafka source."""
+        """Return the headers; null for records without any, as in Spark's Kafka source.
+
+        Raises Doubt or IndexError if they do not fit their records.
+        """
         span, fields = self.span, self.fields
         some = np.flatnonzero(fields.header_ends - fields.header_starts > 1)
         if not some.size:

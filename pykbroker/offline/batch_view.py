@@ -103,7 +103,8 @@ def batches(
     """Return one row for every record batch, including control batches; columns of BATCH_SCHEMA.
 
     `base_timestamp_ms` is the time of the first record, null where the header does not contain it:
-    in batches with a delete horizon, which replaces it, and in those without records.
+    in batches with a delete horizon, which replaces it (unless they have log append time), and in
+    those without records.
     """
     selection = view_selection(paths, topics, partitions)
 
@@ -217,7 +218,9 @@ def _batch_rows(opened: SegmentFile, split: Split, run: HeaderRun) -> Any:
 
 
 def _control_types(opened: SegmentFile, run: HeaderRun) -> Any:
-    """Return the type of each control batch, from its first record; null for the others."""
+    """Return the type of each control batch, from its first record; `unknown` if that cannot be
+    read; null for other batches.
+    """
     positions, table, _ = run
     control = np.flatnonzero((table["attributes"] & CONTROL_BIT) != 0)
     names: list[str | None] = [None] * positions.size

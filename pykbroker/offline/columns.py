@@ -65,8 +65,8 @@ FIELD_COLUMNS: Final = frozenset({"key", "value", "key_size", "value_size", "hea
 
 
 def schema_of(columns: Iterable[str]) -> Any:
-    """Return the Arrow schema of these columns; raises UnknownColumn for the
-    first that does not exist.
+    """Return the Arrow schema of these columns; raises UnknownColumn for the first that does not
+    exist, for duplicates, and without columns.
     """
     names = tuple(columns)
     for name in names:

@@ -106,7 +106,9 @@ class _FastReader:
             self.reporter.report(self.position, 0, reason)
 
     def _base_at(self, position: int, used: int, filled: int) -> int | None:
-        """Return the base offset of the batch after a chunk."""
+        """Return the base offset of the batch after a chunk; None if there is none, or its header
+        is not possible.
+        """
         head = bytes(self.buffer[used : min(filled, used + RECORD_BATCH_OVERHEAD)])
         if len(head) < RECORD_BATCH_OVERHEAD and position < self.end:
             size = min(RECORD_BATCH_OVERHEAD, self.end - position)
@@ -137,7 +139,7 @@ class _FastReader:
     # -- which batches --------------------------------------------------------------------------
 
     def _decode_chunk(self, chunk: Chunk, behind: int | None) -> Iterator[Any]:
-        """Yield runs of intact batches, and the faults between them, in file order."""
+        """Yield the rows of intact batches and report the faults between them, in file order."""
         choice = self._choose(chunk, behind)
         wanted, faults = choice.wanted(self.aborted), choice.faults
         start = 0
@@ -238,7 +240,9 @@ class _FastReader:
         starts: Integers,
         ends: Integers | None,
     ) -> Iterator[Any]:
-        """Batches that lie decompressed in `area`; `ends` is None when no record is looked at."""
+        """Yield the rows of batches that lie decompressed in `area`: all at once, or in doubt each
+        by the plain decoder. `ends` is None when no record is looked at.
+        """
         try:
             made = self._build(chunk, indices, area, starts, ends)
         except (Doubt, IndexError):
@@ -298,7 +302,7 @@ class _FastReader:
         return keep
 
     def _build_plain(self, chunk: Chunk, index: int) -> Any:
-        """Decode one batch with the plain decoder: its rows, or its fault."""
+        """Decode one batch with the plain decoder: return its rows, or report its fault (None)."""
         header = header_at(chunk.table, index)
         position = chunk.at + int(chunk.positions[index])
         batch = chunk.batch(index)

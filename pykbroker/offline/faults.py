@@ -34,11 +34,13 @@ class OfflineError(ValueError):
 
 
 class NotALogDirectory(OfflineError):
-    """A path is neither a log directory nor the directory of a partition."""
+    """A path is neither a log directory nor the directory of a partition, or no path is given."""
 
 
 class UnknownTopic(OfflineError):
-    """A topic or partition is in none of the log directories."""
+    """A topic or partition is in none of the log directories, or is deleted while it is read; a
+    topic pattern is invalid; or an empty list of topics or partitions is given.
+    """
 
 
 class BadOption(OfflineError):
@@ -46,19 +48,24 @@ class BadOption(OfflineError):
 
 
 class UnknownColumn(BadOption):
-    """A column does not exist."""
+    """A column does not exist or is named twice, or no column is named."""
 
 
 class OffsetsGone(OfflineError):
-    """Requested offsets no longer exist, or do not exist yet."""
+    """Requested offsets no longer exist, do not exist yet, or are deleted faster than listed; or
+    the requested start is after the end.
+    """
 
 
 class SegmentGone(OffsetsGone):
-    """A planned segment was deleted by retention or compaction in the meantime."""
+    """Offsets of a planned segment no longer exist: deleted by retention, truncated, or of a
+    deleted topic; or its files are replaced too fast.
+    """
 
 
 class CorruptSegment(OfflineError):
-    """Bytes of a segment are not a record batch; names the file, the position and the reason.
+    """Bytes of a segment cannot be read as a record batch in this place; names the file, the
+    position and the reason.
 
     `path` is whole, with whatever secrets it has.
     """

@@ -85,7 +85,7 @@ def open_listed(segment: SegmentFiles, end: int) -> SegmentFile:
 
 
 def _freeze_segment(opened: SegmentFile, segment: SegmentFiles, acknowledged: int) -> FrozenEnd:
-    """Find the end of one segment from its index."""
+    """Find the end of one segment, by a walk that starts where its index allows."""
     end = opened.size
     position = _start(opened, segment, end)
     next_offset = segment.base_offset
@@ -210,7 +210,7 @@ def _behind(last: BatchHeader, before: Iterator[BatchHeader], low: int) -> int:
 
 
 def _start(opened: SegmentFile, segment: SegmentFiles, end: int) -> int:
-    """Return the position to walk from: that of the third correct index entry from the end.
+    """Return the position to walk from: that of the third correct index entry from the end, or 0.
 
     Two batches then precede the last one, and show whether its offset is possible.
     """

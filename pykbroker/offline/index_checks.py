@@ -63,7 +63,9 @@ def _entries(path: str | None, kind: Any) -> Any:
 def check_offset_index(
     segment: SegmentFiles, batches: Batches, is_last: bool, behind: int = END_OF_TIME
 ) -> Iterator[Finding]:
-    """Check the offset index; entries of offsets from `behind` on are ignored."""
+    """Report that the offset index is missing (not of the last segment), or its first few wrong
+    entries; those of offsets from `behind` on are ignored.
+    """
     entries = _entries(segment.index_path, _OFFSET_ENTRY)
     path = segment.index_path or segment.path.removesuffix(".log") + ".index"
     if entries is None:
@@ -95,7 +97,9 @@ def _wrong(check: str, path: str, position: int, offset: int, number: int, why: 
 def check_time_index(
     segment: SegmentFiles, batches: Batches, is_last: bool, behind: int = END_OF_TIME
 ) -> Iterator[Finding]:
-    """Check the time index; entries of offsets from `behind` on are ignored."""
+    """Report the first few wrong entries of the time index, if there is one; those of offsets from
+    `behind` on are ignored.
+    """
     entries = _entries(segment.time_index_path, _TIME_ENTRY)
     path = segment.time_index_path or segment.path.removesuffix(".log") + ".timeindex"
     if entries is None or not len(batches.base):

@@ -253,7 +253,9 @@ _DECODERS: Final[dict[str, Callable[[dict[str, Any], bytes | None, bytes | None]
 
 
 def _snapshots(paths: tuple[str, ...], scan: LogScan) -> Iterator[Split]:
-    """Return the metadata snapshot that the log continues, as a split of its own."""
+    """Yield the metadata snapshot that the log continues as a split of its own: the newest at or
+    below the log start, or else the newest.
+    """
     wanted = [
         TopicPartition(each.topic, each.partition)
         for each in scan.partitions

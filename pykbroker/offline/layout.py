@@ -135,7 +135,7 @@ def read_partitions(
     *,
     may_be_faulty: bool = False,
 ) -> list[PartitionFiles]:
-    """Return all (or the selected) partitions with their segments.
+    """Return all (or the selected) partitions that exist, with their segments.
 
     Raises OfflineError for one with faults that prevent reading, unless `may_be_faulty`.
     """
@@ -157,8 +157,8 @@ def read_partitions(
 
 
 def _furthest(replicas: list[PartitionFiles]) -> PartitionFiles:
-    """Return the replica that reaches furthest. Base offsets of segments are no indication: each
-    replica rolls its own.
+    """Return the replica that reaches furthest; before all, one whose faults prevent reading. Base
+    offsets of segments are no indication: each replica rolls its own.
     """
     if len(replicas) == 1:
         return replicas[0]
@@ -177,7 +177,9 @@ def _furthest(replicas: list[PartitionFiles]) -> PartitionFiles:
 def _read_partition(
     partition: TopicPartition, place: str, directory: LogDirectoryFiles
 ) -> PartitionFiles | None:
-    """Read one partition with its entries in the checkpoints of the log directory."""
+    """Read one partition with its entries in the checkpoints of the log directory; None if it no
+    longer exists.
+    """
     files = list_partition(partition, place)
     if files is None:
         return None

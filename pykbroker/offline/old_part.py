@@ -141,7 +141,9 @@ def _step(
 
 
 def end_of_old(opened: SegmentFile, start: int, end: int, next_offset: int) -> tuple[int, int]:
-    """Return (end of the intact messages from `start`, the offset after them)."""
+    """Return (end of the messages from `start`, the offset after the intact ones). Damaged bytes
+    at the very `end` do not count.
+    """
     position = start
     for step in old_steps(opened, start, end, with_records=False):
         if step.header is not None:

@@ -48,7 +48,9 @@ _MOST_LISTINGS: Final = 50
 
 
 def holds_segments(path: str) -> bool:
-    """Return whether a directory contains segment files."""
+    """Return whether a directory contains files named like those of a segment: 20 digits, a dot and
+    letters.
+    """
     listed = list_directory(path)
     return listed is not None and any(
         _NUMBERED.fullmatch(name) for name in (*listed.files, *listed.odd)
@@ -63,7 +65,9 @@ def no_file(name: str, listed: Listing) -> str | None:
 
 
 def list_partition(partition: TopicPartition, place: str) -> PartitionFiles | None:
-    """List the directory `place`; None if it does not exist (any more)."""
+    """List the directory `place`; None if it does not exist (any more), a partition with a fault if
+    it cannot be listed. Raises OffsetsGone if its segments are replaced too fast.
+    """
     for _ in range(_MOST_LISTINGS):
         try:
             listed = _list_segments(place)
@@ -151,7 +155,9 @@ def _odd_files(place: str, listed: Listing) -> Iterator[ListingFault]:
 
 
 def _list_segments(place: str) -> Listing | None:
-    """List it until two listings agree in everything but growth; None if there is no directory."""
+    """List it until two listings agree in everything but growth (a remote one once, and no more
+    than some fifty times); None if there is no directory.
+    """
     listed = list_directory(place)
     for _ in range(_MOST_LISTINGS):
         if listed is None or is_remote(place):

@@ -174,7 +174,9 @@ def _batches(
     position: int,
     order: OffsetOrder,
 ) -> Iterator[tuple[int, BatchHeader, bytes]]:
-    """Yield the batches from `position` on that have wanted offsets and a valid checksum."""
+    """Yield the batches from `position` on that may have wanted offsets and are intact, as far as
+    `options` verify that; report the others.
+    """
     end = min(split.end_position, opened.size)
     known = KnownBatches(opened, split.index_path, split.segment_base_offset)
     head = opened.read(RECORD_BATCH_OVERHEAD, position)

@@ -52,7 +52,7 @@ def read_split(
     """Yield the rows of a split as record batches of `schema_of(options.columns)`.
 
     A corrupt batch raises CorruptSegment with FAILFAST; otherwise it is passed to `on_corruption`
-    and skipped.
+    and skipped. Raises SegmentGone as `open_parts` does.
     """
     reporter = FaultReporter(split, options.mode, on_corruption)
     read = read_plain if options.decoder == PLAIN else read_fast
@@ -124,7 +124,7 @@ class LogScan:
 
 
 def names_of(names: Names | None) -> tuple[str, ...] | None:
-    """Return one name or path, many, or none, as a tuple."""
+    """Return one name or path, or many, as a tuple; None for None. Raises BadOption for others."""
     if names is None:
         return None
     given: object = names
@@ -141,7 +141,7 @@ def _name_of(name: object) -> str:
 
 
 def numbers_of(partitions: Collection[int] | None) -> frozenset[int] | None:
-    """Return partition numbers as a set; None selects all partitions."""
+    """Return partition numbers as a set; None, for all, stays None. Raises BadOption for others."""
     if partitions is None:
         return None
     listed: object = partitions
@@ -182,9 +182,10 @@ def open_log(
     isolation           read_uncommitted | read_committed (no aborted records, nothing behind the
                         last stable offset)
     mode                FAILFAST raises CorruptSegment at the first corrupt batch; DROPMALFORMED
-                        leaves it out and counts it in `corruptions`; PERMISSIVE keeps its bytes
-                        there, too
-    end_bound           leo (all that is written) | hw (the high watermark, as checkpointed)
+                        leaves it out and lists it in `corruptions`; PERMISSIVE keeps its bytes
+                        there, too (the first 64 KiB, 16 MiB in all)
+    end_bound           leo (all that is written) | hw (the high watermark, if there is a checkpoint
+                        of it)
     decoder             numpy | plain (record by record, to check the other)
     fail_on_data_loss   OffsetsGone when offsets that were asked for are not there; else
                         less is read

@@ -228,7 +228,9 @@ class Split:
 
     @property
     def segment_end_offset(self) -> int:
-        """Return the offset above all those that the segment may have: 31 bits above its base."""
+        """Return the offset above all those that the segment may have: the next base offset, but at
+        most 31 bits above its own.
+        """
         return min(self.next_base_offset, self.segment_base_offset + MAX_SEGMENT_OFFSETS)
 
     def is_wanted(self, header: BatchHeader) -> bool:
@@ -299,7 +301,9 @@ class FaultReporter:
         header: BatchHeader | None = None,
         raw: bytes | memoryview | None = None,
     ) -> None:
-        """Raise CorruptSegment with FAILFAST; otherwise add a row to the side table."""
+        """Raise CorruptSegment with FAILFAST; otherwise pass a Corruption to `on_corruption`, if
+        there is one.
+        """
         split = self.split
         if self.strict:
             raise CorruptSegment(split.path, position, reason)
