@@ -83,7 +83,7 @@ class Waiting:
 class HostedShard:
     """One partition of a coordinator's topic on this node.
 
-    `shard` is None until the first request of an empty partition.
+    `shard` is None until the first request of an empty partition, and once it is discarded.
     """
 
     __slots__ = (

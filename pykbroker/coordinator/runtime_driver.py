@@ -160,7 +160,9 @@ class CoordinatorRuntime:
             self._restart(hosted)
 
     def led(self, partition: int) -> tuple[int, Any] | None:
-        """The epoch in which this node leads it, and its machine to read; None while loading."""
+        """The epoch in which this node leads it, and its machine to read (None if none is made
+        yet); None if it is not led, is loading, or has failed.
+        """
         hosted = self._hosted.get(partition)
         return (hosted.leader_epoch, hosted.shard) if hosted and hosted.is_ready else None
 

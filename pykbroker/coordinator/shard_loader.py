@@ -27,6 +27,7 @@ def load(
     log: CoordinatorLog, partition: int, shard: Shard, codec: RecordCodec, chunk_bytes: int
 ) -> Iterator[bool]:
     """Replay the whole log into `shard`; yields every `STEP_RECORDS` records and every chunk.
+    Raises KafkaError, CorruptBatch or DecodeError.
 
     It yields True if the rest is queued and will be written at the end of a round: resume then.
     """

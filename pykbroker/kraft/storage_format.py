@@ -46,7 +46,9 @@ class StorageError(Exception):
 
 
 class UnreadableDirectory(StorageError):
-    """The identity of a directory cannot be read; the node can run without it."""
+    """The identity of a directory cannot be read; the node can run without it, unless it has the
+    metadata log.
+    """
 
 
 class Storage(NamedTuple):
@@ -109,9 +111,11 @@ def format_storage(
 
     `voters` are those of a new quorum; None: they are static, or known to other nodes. If this node
     is one of them, its metadata directory receives the directory id given there.
+
     A directory that cannot be read or written does not keep the others from being formatted. Raises
-    StorageError and writes nothing if one is already formatted (unless `ignore_formatted`) or
-    belongs to another cluster or node, or if none can be read.
+    StorageError and writes nothing if `cluster_id` is no UUID, if one is already formatted (unless
+    `ignore_formatted`), belongs to another cluster or node, or has a metadata log but no identity,
+    or if none can be read.
     """
     _check_uuid(cluster_id)
     outcome = Formatted([], [], {})
@@ -159,11 +163,11 @@ class Survey(NamedTuple):
 
 
 def survey_directories(files: Files, config: BrokerConfig) -> Survey:
-    """Check that every directory belongs to this node or is empty. Writes
-    nothing; raises StorageError.
+    """Check that every directory belongs to this node or is empty. Writes nothing; raises
+    StorageError.
 
     An unreadable directory is left to the log manager, which takes it offline, unless it has the
-    metadata log or is the only one.
+    metadata log.
     """
     found: dict[str, MetaProperties] = {}
     fresh: list[str] = []
@@ -214,7 +218,8 @@ def ensure_storage(
     new_uuid: Callable[[], bytes],
     new_cluster_id: str | None = None,
 ) -> Storage:
-    """Make sure that every directory belongs to this node; empty ones are formatted.
+    """Make sure that every directory belongs to this node; empty ones are formatted, and those from
+    before KIP-858 get an id. Raises StorageError.
 
     The cluster id is that of the formatted directories. If there are none, it is `new_cluster_id`,
     or a random one.
@@ -264,7 +269,9 @@ def _check_owner(
 
 
 def check_empty(files: Files, directory: str) -> None:
-    """Raise StorageError if a directory has foreign contents, which is never formatted."""
+    """Raise StorageError if a directory has foreign contents: a start never formats it (`storage
+    format` does).
+    """
     try:
         names = files.listdir(directory) if files.is_dir(directory) else []
     except OSError as fault:

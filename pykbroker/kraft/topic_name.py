@@ -41,5 +41,7 @@ def normalized(name: str) -> str:
 
 
 def is_internal(name: str) -> bool:
-    """Return whether it is an internal topic, which clients can see but not write to."""
+    """Return whether it is an internal topic, which clients can see; only one with the client id
+    `__admin_client` can produce to it.
+    """
     return name in INTERNAL_TOPICS

@@ -41,7 +41,7 @@ def handle(services: BrokerServices, request: Request) -> Outcome:
 def error_reply(
     request: Request, code: int, message: str | None = None
 ) -> AddPartitionsToTxnResponse:
-    """Return the same code for every partition."""
+    """Return the code for every partition; from version 4 on only for the whole request."""
     asked = asked_transactions(request.message, request.api_version)
     if request.api_version >= FROM_BROKERS:
         return AddPartitionsToTxnResponse(error_code=code)

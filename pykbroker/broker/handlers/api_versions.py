@@ -90,8 +90,8 @@ def _served(services: NodeServices, request: Request) -> ApiVersionsResponse:
 
 
 def error_reply(request: Request, code: int, message: str | None = None) -> ApiVersionsResponse:
-    """Return the answer to a rejected request; it includes the version range
-    of ApiVersions, for a retry.
+    """Return the answer to a rejected request; for UNSUPPORTED_VERSION it includes the version
+    range of ApiVersions, for a retry.
     """
     api_keys = []
     if code == ErrorCode.UNSUPPORTED_VERSION:

@@ -39,7 +39,7 @@ def handle(services: NodeServices, request: Request) -> Outcome:
 
 
 def error_reply(request: Request, code: int, message: str | None = None) -> ElectLeadersResponse:
-    """Return `code` for the whole request and every partition in it."""
+    """Return `code` for every partition, and from version 1 on for the whole request."""
     text = message_beyond(code, message)
     return ElectLeadersResponse(
         error_code=code if request.api_version >= 1 else 0,

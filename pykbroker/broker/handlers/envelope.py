@@ -113,7 +113,9 @@ def handle(services: NodeServices, request: Request) -> EnvelopeResponse | Defer
 
 
 def open_request(envelope: Request) -> ForwardedRequest:
-    """Return the request inside an envelope, with its body not yet decoded."""
+    """Return the request inside an envelope, with its body not yet decoded. Raises KafkaError if it
+    is malformed or not an API that is forwarded.
+    """
     message = envelope.message
     principal = principal_of(message.request_principal)
     try:
@@ -133,7 +135,9 @@ def open_request(envelope: Request) -> ForwardedRequest:
 
 
 def principal_of(serialized: bytes | None) -> str:
-    """Return `TYPE:NAME` of a serialized principal: an int16 version and DefaultPrincipalData."""
+    """Return `TYPE:NAME` of a serialized principal: an int16 version and DefaultPrincipalData.
+    Raises KafkaError(PRINCIPAL_DESERIALIZATION_FAILURE).
+    """
     try:
         if serialized is None or bytes(serialized[:2]) != b"\0\0":
             raise DecodeError("the principal has an unknown version")

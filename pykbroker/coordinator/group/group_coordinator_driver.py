@@ -158,7 +158,9 @@ class GroupCoordinator:
     def join(
         self, request: JoinGroupRequest, version: int, client_id: str, client_host: str
     ) -> JoinGroupResponse | Deferred:
-        """Join a member; its reply follows when the group has a generation."""
+        """Join a member; its reply follows when the group has a generation, that of an error at
+        once (MEMBER_ID_REQUIRED, too).
+        """
         if not request.group_id:
             return join_error(ErrorCode.INVALID_GROUP_ID, request.member_id, version)
         settings = self.settings
@@ -187,7 +189,9 @@ class GroupCoordinator:
         )
 
     def leave(self, request: LeaveGroupRequest) -> LeaveGroupResponse | Deferred:
-        """In the form of version 3 and the reply, too: members in a batch."""
+        """Let members leave. The request and the reply have the form of version 3: members in a
+        batch.
+        """
         if not request.group_id:
             return LeaveGroupResponse(error_code=int(ErrorCode.INVALID_GROUP_ID))
         partition = partition_for(request.group_id, self.num_partitions)
@@ -198,7 +202,7 @@ class GroupCoordinator:
     def commit_offsets(
         self, request: OffsetCommitRequest, version: int
     ) -> OffsetCommitResponse | Deferred:
-        """Of topics that exist."""
+        """Commit offsets of topics and partitions that exist (the handler has checked)."""
         partition = partition_for(request.group_id, self.num_partitions)
         context = CallerContext(version)
         return self.runtime.write(
@@ -225,7 +229,7 @@ class GroupCoordinator:
         )
 
     def delete_offsets(self, request: OffsetDeleteRequest) -> OffsetDeleteResponse | Deferred:
-        """Of topics that exist."""
+        """Delete offsets of topics and partitions that exist (the handler has checked)."""
         if not request.group_id:
             from pykbroker.protocol.messages.offset_delete_response import OffsetDeleteResponse
 
@@ -236,7 +240,7 @@ class GroupCoordinator:
         )
 
     def end_transaction(self, partition: int, marker: WritableTxnMarker) -> int | Deferred:
-        """Apply or drop the offsets of a transaction; returns 0 or an error code, once written."""
+        """Apply or drop the offsets of a transaction; return 0 once committed, or an error code."""
         return self.runtime.end_transaction(partition, marker)
 
     # ---- groups
@@ -257,7 +261,9 @@ class GroupCoordinator:
     def list_groups(
         self, request: ListGroupsRequest, version: int
     ) -> ListGroupsResponse | Deferred:
-        """List every group that this node coordinates."""
+        """List every group that this node coordinates; only an error while one of its partitions is
+        loading.
+        """
         parts = self.runtime.read_all(GroupShard.list_groups, request, version, _refuse_list)
 
         def combine(parts: list[ListGroupsResponse]) -> ListGroupsResponse:

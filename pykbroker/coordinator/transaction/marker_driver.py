@@ -60,7 +60,9 @@ _FENCED = frozenset((ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.TRANSACTION_COO
 
 
 class Sending:
-    """The markers of one transaction. `is_over`: finished, or taken over by another coordinator."""
+    """The markers of one transaction. `is_over`: finished, replaced by a later end of the same id,
+    or given up because this node does not coordinate it any more, reloads it or stops.
+    """
 
     __slots__ = (
         "coordinator_epoch",

@@ -54,8 +54,8 @@ def add_partitions(
     version: int,
     breathe: Breathe = go_on,
 ) -> MakeResponse | Deferred:
-    """Process the request; return the response, or a Deferred of it, once
-    every transaction is answered.
+    """Process the request; return what makes the response, or a Deferred of that, once every
+    transaction is answered.
 
     `breathe` is called between partitions (`environment/slices.py`).
     """

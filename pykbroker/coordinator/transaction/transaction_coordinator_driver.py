@@ -284,7 +284,8 @@ class TransactionCoordinator:
     def all_transactions(self) -> dict[str, Transaction] | Deferred:
         """Return every transaction that this node coordinates.
 
-        KafkaError COORDINATOR_LOAD_IN_PROGRESS, or a Deferred of it, while some are loaded.
+        Raises KafkaError COORDINATOR_LOAD_IN_PROGRESS, or resolves the Deferred with it, while some
+        are loaded.
         """
 
         def refuse(request: None, context: None, code: int) -> dict[str, Transaction] | KafkaError:
@@ -372,7 +373,10 @@ class TransactionCoordinator:
             self._markers.queue(partition, epoch, ended)
 
     def _complete(self, sending: Sending) -> None:
-        """Write the completion after every marker is written, retrying until it succeeds."""
+        """Write the completion after every marker is written, and again as long as replicas are
+        missing. After another error the next load of the partition, or `_resume_endings`, completes
+        it.
+        """
         if self._is_stopped:
             return
         partition = sending.log_partition

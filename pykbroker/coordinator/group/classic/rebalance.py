@@ -152,7 +152,9 @@ def maybe_complete_join(step: Step, group: ClassicGroup) -> None:
 
 
 def join_timer_expired(step: Step, group: ClassicGroup) -> None:
-    """End the join phase, because its time is up."""
+    """End the join phase, because its time is up. The first one of a group is extended instead, as
+    long as members have been added since, up to the rebalance timeout.
+    """
     if group.state is not GroupState.PREPARING_REBALANCE:
         return
     remaining = group.initial_remaining_ms
@@ -168,7 +170,9 @@ def join_timer_expired(step: Step, group: ClassicGroup) -> None:
 
 
 def complete_join(step: Step, group: ClassicGroup) -> None:
-    """End the join phase with the members that have joined."""
+    """End the join phase with the members that have joined; dynamic ones that have not are removed.
+    If only static members are left and none has joined, wait for another rebalance timeout.
+    """
     step.decision.timers.append(CancelTimer((JOIN, group.group_id)))
     for member in list(group.members.values()):
         if member.awaiting_join is None and member.group_instance_id is None:
