@@ -40,7 +40,9 @@ _M_ARENA_MAX = -8
 
 
 def raise_descriptor_limit() -> int:
-    """Raise the limit of open files as far as the system allows; return it."""
+    """Raise the limit of open files as far as the system allows, at most to MOST_DESCRIPTORS;
+    return it (-1: none).
+    """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MOST_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, MOST_DESCRIPTORS)
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -62,7 +64,7 @@ def switch_threads_soon() -> None:
 
 
 def keep_freed_memory() -> bool:
-    """Make the C library keep freed buffers; return False if it is not glibc."""
+    """Make the C library keep freed buffers; return False if it is not glibc, or refuses."""
     import ctypes
 
     try:

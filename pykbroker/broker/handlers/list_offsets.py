@@ -165,7 +165,9 @@ def find_offset(
     isolation_level: int,
     current_leader_epoch: int,
 ) -> tuple[int, int, int]:
-    """Return (timestamp, offset, leader epoch) for one `timestamp` of the table above."""
+    """Return (timestamp, offset, leader epoch) for one `timestamp` of the table above. Raises
+    KafkaError, ColdRead or LogDirFailure.
+    """
     code = partition.check_exact_epoch(
         current_leader_epoch, leader_only=replica_id != DEBUGGING_CONSUMER_ID
     )

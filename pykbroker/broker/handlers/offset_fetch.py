@@ -91,8 +91,8 @@ def _has_many(reply: OffsetFetchResponseGroup) -> bool:
 def _asked_groups(
     services: BrokerServices, message: OffsetFetchRequest
 ) -> list[OffsetFetchRequestGroup]:
-    """Return each group for which everything is requested once: a request may
-    name it a thousand times.
+    """Return the groups of the request; one for which everything is requested only once: a request
+    may name it a thousand times.
     """
     told_all = set()
     asked = []

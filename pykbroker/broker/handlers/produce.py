@@ -64,7 +64,9 @@ API_KEY = 0
 
 
 def handle(services: BrokerServices, request: Request) -> Outcome:
-    """Queue the batches; answer once they are written, or immediately if there are none."""
+    """Queue the batches; answer once they are written (with acks=all: replicated), immediately if
+    there are none, and not at all with acks=0.
+    """
     message: ProduceRequest = request.message
     services.counters.total_produce_requests += 1
     by_id = request.api_version >= FIRST_BY_ID

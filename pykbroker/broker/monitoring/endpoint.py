@@ -39,7 +39,7 @@ class MonitoringEndpoint:
         self.url = ""
 
     def start(self) -> None:
-        """Bind the port of `pykbroker.metrics.listen`. Raises StartError if it is in use."""
+        """Bind the port of `pykbroker.metrics.listen`. Raises StartError if that fails."""
         address = self._node.config.pykbroker_metrics_listen
         host, port = parse_listen_address("pykbroker.metrics.listen", address)
         try:

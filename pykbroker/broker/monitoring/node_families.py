@@ -106,7 +106,7 @@ def add_purgatory(families: Families, purgatory: Purgatory) -> None:
 
 
 def add_directories(families: Families, log_manager: LogManager) -> None:
-    """The failed log directories."""
+    """Whether each log directory has failed, and how many have."""
     offline = families.gauge(
         "kafka_log_logmanager_logdirectoryoffline",
         "1: the log directory has failed.",

@@ -63,7 +63,7 @@ def add_requests(
 
 
 def error_name(code: int) -> str:
-    """Return the name of an error code in Kafka's `Errors`."""
+    """Return the name of an error code in Kafka's `Errors`; the number of an unknown one."""
     try:
         return ErrorCode(code).name
     except ValueError:

@@ -74,7 +74,9 @@ class RequestTimes:
 
 
 def quantile_us(counts: Sequence[int], quantile: float) -> float:
-    """Return the time that this share of the requests did not exceed, in microseconds."""
+    """Return the time that this share of the requests did not exceed, in microseconds: interpolated
+    within its bucket, and at most the last bound.
+    """
     wanted = quantile * sum(counts)
     below = 0
     lower = 0.0

@@ -81,7 +81,9 @@ class TopicsLayout:
     def read(
         self, frame: bytes | bytearray, position: int, end: int
     ) -> tuple[list[NamedPartition], int] | None:
-        """Return the partitions from the topic count on, and the position behind the topics."""
+        """Return the partitions from the topic count on, and the position behind the topics; None
+        if they are unusual (tags, long names, more than MOST_NAMED).
+        """
         named: list[NamedPartition] = []
         count, position = self._count(frame, position, end)
         for _ in range(count):

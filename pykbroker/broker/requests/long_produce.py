@@ -44,7 +44,9 @@ def is_long(message: ProduceRequest) -> bool:
 def append_in_pieces(
     services: BrokerServices, request: Request, append: Callable[[Request], Any]
 ) -> Any:
-    """Append the pieces of `request`; return the merged answer or a Deferred of it."""
+    """Append the pieces of `request`; return the job that merges their answers (InSlices), or a
+    Deferred of it.
+    """
     breathe = services.breathe
     outcomes = []
     for piece in pieces(request.message, breathe):

@@ -95,8 +95,9 @@ def check_ahead(
     by_id: bool,
     breathe: Breathe | None = None,
 ) -> tuple[dict[int, ValidationOutcome], dict[int, Check]]:
-    """Return the outcomes of light compressed batches, which are checked immediately, and jobs that
-    check the batches which would hold up the event loop; both by the id of the entry.
+    """Return the outcomes of light compressed batches, of which MOST_LIGHT_BATCHES are checked
+    immediately, and jobs that check the batches which would hold up the event loop; both by the id
+    of the entry. Nothing once the pool is stopped.
 
     `breathe` is called between the partitions of a long request (`environment/slices.py`).
     """

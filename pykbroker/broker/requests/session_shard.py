@@ -168,7 +168,9 @@ class SessionShard:
         return session.id
 
     def touch(self, session: FetchSession, now_ms: int) -> None:
-        """`session` is used now; its partitions may have changed."""
+        """`session` is used now; its partitions may have changed. It ends if the shard now has too
+        many.
+        """
         sessions = self.sessions
         del sessions[session.id]
         sessions[session.id] = session

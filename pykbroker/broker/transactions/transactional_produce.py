@@ -61,7 +61,9 @@ def produce_error(code: int, version: int) -> tuple[int, str | None]:
 
 
 def verify_batches(services: BrokerServices, request: Request) -> Verified | Deferred | None:
-    """Verify what would be appended of the request; see the module's text."""
+    """Verify what would be appended of the request; see the module's text. None if no batch is
+    transactional. Raises KafkaError if they are of several producers.
+    """
     message: ProduceRequest = request.message
     producers, sequences = _transactional_batches(services, message, request.api_version)
     if len(producers) > 1:
