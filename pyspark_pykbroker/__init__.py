@@ -36,6 +36,8 @@ except ImportError as _error:
 else:
 
     class DefaultSource(_Source):  # type: ignore[no-redef]
-        """The data source; it cuts a read into a task for each core of this machine."""
+        """The data source; it cuts a read into at least a task for each core of this machine, if
+        there is enough to read.
+        """
 
         tasks = os.cpu_count() or 1

@@ -192,7 +192,9 @@ def _best_of_topics(rows: list[dict[str, Any]]) -> tuple[list[str], int]:
 
 
 def without_copies(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Drop rows for a batch size that joined no batches of a topic: they repeat the original."""
+    """Turn rows for a batch size that joined no batches of a topic into rows of size 0, each once:
+    they repeat the original.
+    """
     as_is = {row["topic"]: row["batches"] for row in rows if row["codec"] == STORED}
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in rows:

@@ -145,7 +145,9 @@ def _all_commits(spark: Any, arguments: Namespace, pattern: re.Pattern[str] | No
 def _check_names(
     spark: Any, arguments: Namespace, named: Sequence[str], found: list[dict[str, Any]]
 ) -> None:
-    """Raise OfflineError for a group that never committed, or a topic that does not exist."""
+    """Raise OfflineError for a group that never committed, or a topic that neither exists nor has
+    commits.
+    """
     paths = parse_options(commit_options(arguments)).paths
     unknown = set(named) - {row["topic"] for row in found}
     if unknown:

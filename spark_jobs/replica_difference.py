@@ -130,7 +130,9 @@ def run(spark: Any, arguments: Namespace) -> Outcome:
 
 
 def _damage(spark: Any, arguments: Namespace) -> Any:
-    """What cannot be read of a copy, as an Arrow table. By batches, only their checksums count."""
+    """What cannot be read of a copy, as an Arrow table. By batches, records are decoded only where
+    their offsets have gaps.
+    """
     columns = ("offset",) if arguments.by == "batches" else _COLUMNS
     found = map_splits(spark, source_options(arguments, columns), _faults, _DAMAGE_DDL)
     return found.orderBy(*PLACE, "segment_base_offset", "position").toArrow()

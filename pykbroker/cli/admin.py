@@ -74,7 +74,9 @@ def check(code: int, message: str | None = None) -> None:
 
 
 def exception_name(code: int) -> str:
-    """Return the name of Java's exception for a code, as some scripts print it."""
+    """Return the name of Java's exception for a code, as some scripts print it: that of the code,
+    which for a few codes is not what Java calls it.
+    """
     words = ErrorCode(code).name.split("_")
     name = "".join(word.capitalize() for word in words)
     name = name.removesuffix("Error").removesuffix("Exception")

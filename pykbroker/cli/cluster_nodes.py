@@ -41,7 +41,7 @@ class ClusterNodes:
         self._failed = False
 
     async def run(self) -> int:
-        """Return 0 if the nodes were stopped by a signal and none of them had failed."""
+        """Return 1 if a node did not start, ended with an error or had to be killed, else 0."""
         loop = asyncio.get_running_loop()
         self._signalled: asyncio.Future[None] = loop.create_future()
         for number in _SIGNALS:

@@ -211,8 +211,8 @@ class Receiver:
         self._next_offsets: dict[Any, int] = {}
 
     def records(self, most: int | None, timeout_ms: int | None) -> Iterator[Any]:
-        """Yield at most `most` records, until none arrives for `timeout_ms` (None, below 0: for
-        ever).
+        """Yield at most `most` records (None, below 0: any number), until none arrives for
+        `timeout_ms` (None, below 0: for ever).
 
         A poll that ends while the group is being joined would leave kafka-python 3.0 without an
         assignment and without heartbeats: it returns with records, or not before the end.

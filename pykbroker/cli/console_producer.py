@@ -117,7 +117,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def producer_settings(options: argparse.Namespace) -> dict[str, str]:
-    """Return the settings: given flags override settings, which override the defaults of flags."""
+    """Return the settings: given flags override settings, which override the defaults of flags.
+
+    compression.type is always that of the flag, even if it is not given, as with Apache's script.
+    """
     settings = file_settings(options.command_config) | key_values(options.command_property)
     given = {
         setting: str(value)

@@ -40,7 +40,9 @@ _CONTROL_NAMES: Final = {
 
 
 class RecordDecoder(Protocol):
-    """`chosen`: whether the user requested it, without which records are not printed."""
+    """`chosen`: whether the user requested it; otherwise only --print-data-log prints keys and
+    values.
+    """
 
     chosen: bool
 

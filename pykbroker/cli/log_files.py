@@ -32,7 +32,10 @@ def base_offset_of(path: str) -> int:
 
 
 def batches(content: memoryview, path: str, start: int = 0) -> Iterator[tuple[int, BatchHeader]]:
-    """Yield (position, header) of the batches from `start` on, up to the last whole one."""
+    """Yield (position, header) of the batches from `start` on, up to the last whole one.
+
+    Raises CommandError at a length below that of any batch, or a header that cannot be read.
+    """
     position = start
     while len(content) - position >= LOG_OVERHEAD + 5:
         length = int.from_bytes(content[position + 8 : position + 12], "big", signed=True)

@@ -21,7 +21,7 @@ _TAIL_BYTES: Final = 8192
 
 
 class NodeProcess:
-    """A node in a process of its own, which does not outlive ours."""
+    """A node in a process of its own, which on Linux does not outlive ours."""
 
     def __init__(
         self, node_id: int, config: str, log: str, *, is_voter: bool, arguments: Sequence[str] = ()
@@ -88,7 +88,9 @@ class NodeProcess:
                 os.kill(self._process.pid, number)
 
     def ending(self) -> str:
-        """Return how it ended, in words: the exit code or signal, and the last line of its log."""
+        """Return how it ended, in words: the signal, or the exit code and, unless that is 0, the
+        last line of its log.
+        """
         assert self._process is not None
         code = self._process.returncode or 0
         if code < 0:
@@ -99,7 +101,9 @@ class NodeProcess:
 
 
 def last_line(path: str) -> str:
-    """Return the last line of a log that is not empty."""
+    """Return the last line of a log that is not empty, or a reference to the log if there is none
+    in its last 8 KiB.
+    """
     with open(path, "rb") as stream:
         size = stream.seek(0, os.SEEK_END)
         stream.seek(max(0, size - _TAIL_BYTES))
@@ -108,7 +112,9 @@ def last_line(path: str) -> str:
 
 
 def _end_with_parent() -> Callable[[], None] | None:
-    """Called in the child, so that it is terminated if we are killed (kill -9)."""
+    """Return what the child has to call, so that it is terminated if we are killed (kill -9); None
+    where that is impossible.
+    """
     try:
         prctl = ctypes.CDLL(None).prctl
     except (AttributeError, OSError):

@@ -98,7 +98,9 @@ def _describe(replica: Replica, target: str, place: Place | None) -> str:
 
 
 def start_moves(client: AdminClient, targets: Mapping[Replica, str], timeout_ms: int) -> None:
-    """Let brokers move replicas; retry for those that do not exist yet."""
+    """Let brokers move replicas; retry for those that do not exist yet. Raises CommandError if some
+    do not after `timeout_ms`.
+    """
     pending = dict(targets)
     deadline = time.monotonic() + timeout_ms / 1000
     while True:

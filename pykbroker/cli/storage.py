@@ -222,7 +222,9 @@ def _format(config: BrokerConfig, options: argparse.Namespace) -> int:
 
 
 def initial_voters(config: BrokerConfig, options: argparse.Namespace) -> VoterSet | None:
-    """Return the voters of a new quorum, from the flags and the configuration."""
+    """Return the voters of a new quorum, from the flags and the configuration; None if this node
+    does not have to know them. Raises CommandError, or StorageError for a malformed flag.
+    """
     from pykbroker.kraft.raft.initial_voters import names_other_controllers, standalone_voters
     from pykbroker.kraft.raft.voters_text import parse_voters
 

@@ -29,7 +29,9 @@ class Topic(NamedTuple):
     reassignments: Mapping[int, Any]
 
     def replication_factor(self, partition: Any) -> int:
-        """Return the replica count; of a partition being reassigned, the future one."""
+        """Return the replica count; of a partition being reassigned, that without the replicas
+        that are being added, as Apache's tool does.
+        """
         ongoing = self.reassignments.get(partition.partition_index)
         if ongoing is not None:
             changing = {*ongoing.adding_replicas, *ongoing.removing_replicas}

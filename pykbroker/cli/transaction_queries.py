@@ -104,7 +104,10 @@ def partitions_of(state: Any) -> list[Partition]:
 def describe_producers(
     client: AdminClient, partitions: Iterable[Partition], broker: int | None = None
 ) -> dict[Partition, list[Any]]:
-    """Return the active producers of partitions by producer id, from their leaders or `broker`."""
+    """Return the active producers of each partition, sorted by id, from its leader or `broker`.
+
+    Raises CommandError for a partition without a leader, or one that the broker does not describe.
+    """
     wanted = list(partitions)
     found: dict[Partition, list[Any]] = {}
     for start in range(0, len(wanted), _BATCH):

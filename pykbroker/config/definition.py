@@ -162,7 +162,9 @@ class Validator:
 
 
 class Key:
-    """One configuration name. Written as Key(...) and then .honoured, .accepted or .refused."""
+    """One configuration name. Written as Key(...) and then .honoured, .accepted, .unused or
+    .refused.
+    """
 
     __slots__ = (
         "default",
@@ -223,12 +225,14 @@ class Key:
 
     @property
     def attribute(self) -> str:
-        """The name of the typed attribute: dots become underscores."""
+        """The name of the typed attribute: dots and dashes become underscores."""
         return self.name.replace(".", "_").replace("-", "_")
 
     @property
     def has_attribute(self) -> bool:
-        """Whether a typed configuration carries the value: code may depend on it."""
+        """Whether the typed configuration of a node or topic carries the value, so that code may
+        depend on it; that of a group carries all.
+        """
         return self.status in (Status.HONOURED, Status.ACCEPTED)
 
     @property

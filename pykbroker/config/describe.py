@@ -25,7 +25,9 @@ Layers = Sequence[tuple[int, Mapping[str, str]]]
 
 
 def broker_key_of(name: str) -> Key | None:
-    """The key behind a name; `listener.name.x.` and mechanisms in front of it do not count."""
+    """The key behind a name, without a `listener.name.x.` in front of it; None if there is none,
+    as for names that carry a SASL mechanism.
+    """
     for each in broker_synonyms(name):
         key = BROKER_KEYS.get(each) or DYNAMIC_ONLY_KEYS.get(each)
         if key is not None:

@@ -117,9 +117,9 @@ class GroupConfig(GroupFields):
 def validate_group_overrides(
     broker: BrokerConfig, overrides: Mapping[str, str], current: Mapping[str, str] | None = None
 ) -> None:
-    """Refuse what GroupConfig.validate refuses, and keys whose feature is not built.
+    """Refuse what GroupConfig.validate refuses, and values of refused keys but their defaults.
 
-    What stands in `current` already is not refused for its feature.
+    What stands in `current` already is not refused because of its key.
     """
     kept = current or {}
     for name in overrides:

@@ -265,7 +265,9 @@ def foreign_variables(environment: Mapping[str, str]) -> list[str]:
 
 
 def property_name(variable: str) -> str | None:
-    """The key that a variable of the environment sets, None when it sets none."""
+    """The name, of a key or not, that a variable of the environment stands for; None without the
+    prefix KAFKA_, and for variables of Apache's scripts.
+    """
     if not variable.startswith("KAFKA_") or variable in _NOT_CONFIGURATION:
         return None
     name = variable.removeprefix("KAFKA_").lower().replace("_", ".")

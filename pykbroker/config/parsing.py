@@ -19,7 +19,10 @@ _PER_LISTENER: Final = frozenset(("max.connections", "num.network.threads"))
 
 
 def parse_values(merged: Mapping[str, str]) -> dict[str, Value]:
-    """What was set first, in its order: a mistyped name explains why another key is missing."""
+    """The value of every key, set or not, apart from those of single listeners.
+
+    What was set is checked first, in its order: a mistyped name explains why another is missing.
+    """
     given = {
         name: _known_key(name).parse_supported(text)
         for name, text in merged.items()

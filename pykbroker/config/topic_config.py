@@ -155,9 +155,9 @@ def default_topic_config(broker: BrokerConfig) -> TopicConfig:
 def validate_topic_overrides(
     broker: BrokerConfig, overrides: Mapping[str, str], current: Mapping[str, str] | None = None
 ) -> None:
-    """Refuse what LogConfig.validate refuses, and keys whose feature is not built.
+    """Refuse what LogConfig.validate refuses, and values of refused keys but their defaults.
 
-    What stands in `current` already is not refused for its feature: a topic that Apache Kafka
+    What stands in `current` already is not refused because of its key: a topic that Apache Kafka
     configured can be altered in other ways.
     """
     kept = current or {}

@@ -23,7 +23,9 @@ class BrokerRefusal(OSError):
 
 
 def check_reachable(bootstrap: str) -> None:
-    """Raise BrokerRefusal at once; the clients would retry for half a minute."""
+    """Raise BrokerRefusal if no server accepts a connection, each within five seconds; the clients
+    would retry for half a minute.
+    """
     faults = []
     for server in bootstrap.split(","):
         host, _, port = server.strip().rpartition(":")
@@ -59,7 +61,9 @@ def _admin(bootstrap: str) -> Iterator[Any]:
 
 
 def _sentence(fault: Exception) -> str:
-    """Return the broker's own message, if kafka-python prints both messages in full."""
+    """Return the broker's own message, if kafka-python prints both messages in full; else all of
+    the error.
+    """
     found = _MESSAGE.search(str(fault))
     return str(ast.literal_eval(found[1])) if found is not None else str(fault)
 

@@ -177,5 +177,5 @@ def _check_values(settings: Mapping[str, str], defaults: Mapping[str, Any]) -> N
 
 
 def _is_amount(value: Any) -> bool:
-    """Return whether it is a number; -1 stands for none."""
+    """Return whether it is a number that is not negative, or -1, which stands for none."""
     return type(value) in (int, float) and (value >= 0 or value == -1)

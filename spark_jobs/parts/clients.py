@@ -133,7 +133,9 @@ class Sender(ABC):
 
     @abstractmethod
     def flush(self) -> None:
-        """Wait until every record is acknowledged or has failed."""
+        """Wait, for two minutes at most, until every record is acknowledged or has failed; the last
+        call, because kafka-python's producer is closed.
+        """
 
 
 class ConfluentSender(Sender):

@@ -62,7 +62,7 @@ def _aligned(table: pa.Table) -> str:
 
 
 def _some_rows(table: pa.Table) -> tuple[pa.Table, str]:
-    """Return the rows to print, and their positions."""
+    """Return the rows to print, and in words which ones of each topic they are."""
     if table.num_rows <= _SHOWN_ROWS or "topic" not in table.column_names:
         return table[:_SHOWN_ROWS], ""
     topics = table["topic"].to_pylist()

@@ -34,7 +34,8 @@ def read_to_end(
 ) -> Iterator[Received]:
     """Read partitions from start to end offsets ({partition: (start, end)}); one item a call.
 
-    The last offset must be that of a record, not of a transaction's marker.
+    The last offset must be that of a record, not of a transaction's marker. Raises ConsumerFault if
+    nothing arrives for half a minute.
     """
     ranges = {
         partition: ends[partition] for partition in ends if ends[partition][0] < ends[partition][1]

@@ -47,7 +47,7 @@ def is_counted(arguments: Namespace) -> bool:
 
 @contextmanager
 def place_of_run(out: str) -> Iterator[Target]:
-    """Return where the workers write while a job runs."""
+    """Yield where the workers write while a job runs; it is deleted afterwards."""
     target = Target(join(join(out, "left-out"), f"run-{uuid4().hex[:12]}"))
     try:
         yield target

@@ -82,7 +82,9 @@ def _sound_batches(split: Split, options: ReadOptions) -> Iterator[Callable[[], 
 
 
 def read_batch(opened: SegmentFile, position: int, size: int, options: ReadOptions) -> RawBatch:
-    """Read one batch; raises CorruptBatch or CorruptRecord if it is none."""
+    """Read one batch; raises CorruptBatch if it is none, its checksum is wrong, or its records
+    cannot be decompressed.
+    """
     stored = opened.read(size, position)
     header = read_header(stored)
     if options.verify_checksums and not check_crc(stored):

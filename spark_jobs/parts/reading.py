@@ -207,7 +207,7 @@ def check_logs(arguments: argparse.Namespace, *, has_topics: bool = True) -> Non
 
 
 def without_conditions(arguments: argparse.Namespace) -> argparse.Namespace:
-    """Return options for reading headers, which ignore `--option where=...`."""
+    """Return the arguments without `--option where=...`, for reading headers."""
     kept = [pair for pair in arguments.option if pair[0].lower() != "where"]
     return argparse.Namespace(**vars(arguments) | {"option": kept})
 
