@@ -17,7 +17,9 @@ class AppendOrigin(IntEnum):
 
 
 class AppendOutcome:
-    """The outcome of one append; `error` is a Kafka error code, 0 if queued or a duplicate."""
+    """The outcome of one append; `error` is a Kafka error code, 0 if queued, a duplicate, or if a
+    follower got nothing to append.
+    """
 
     __slots__ = (
         "base_offset",

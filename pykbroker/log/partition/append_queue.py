@@ -130,7 +130,7 @@ class AppendQueue:
         return first
 
     def restart_at(self, offset: int) -> None:
-        """Continue at this offset, after a truncation or a restart of the log.
+        """Continue at this offset, after a truncation or `PartitionLog.skip_to`.
         Nothing is queued.
         """
         self.next_offset = offset
@@ -140,7 +140,9 @@ class AppendQueue:
     def write(self) -> None:
         """Write what is queued with one writev, then move the log end offset.
 
-        On LogDirFailure the queued batches are discarded, and none of them will ever be read.
+        On LogDirFailure the log is offline, and the queued batches are discarded, unless it was the
+        flush after the write (flush.messages) that failed. The next start may find them in the
+        file, if they were written or could not be cut off again.
         """
         batches = self._batches
         if not batches:
@@ -196,7 +198,9 @@ class AppendQueue:
     # -- rolling --------------------------------------------------------------------------------
 
     def roll(self, now_ms: int, base_offset: int | None = None) -> Segment:
-        """Close the active segment and begin a new one at base_offset (default: the log end)."""
+        """Close the active segment and begin a new one at base_offset (default: the log end). An
+        active segment that begins there and is empty stays.
+        """
         self.write()
         local = self._local
         base = max(base_offset or 0, local.log_end_offset)

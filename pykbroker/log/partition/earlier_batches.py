@@ -35,7 +35,8 @@ FIRST_WINDOW = 500
 
 
 def with_earlier_batches(local: LocalLog, entry: ProducerStateEntry) -> ProducerStateEntry:
-    """Return the state with those of its last five batches that the log still has.
+    """Return the state with those of its last five batches that the log still has, as far as the
+    limits of this module reach.
 
     The producer has a batch. What damage hides stays unknown. Raises LogDirFailure.
     """

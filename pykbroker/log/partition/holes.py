@@ -19,10 +19,10 @@ BEHIND_EVERYTHING = 1 << 63
 
 def first_hole(log: PartitionLog) -> int | None:
     """Return where the first hole begins after what was synced before the start; None if there is
-    none. Raises LogDirFailure.
+    none. Raises LogDirFailure, KafkaError.
 
-    Only a log that was opened after an unclean stop is checked, and only once: later its gaps are
-    its leader's, or compaction's, and the replica may be in sync.
+    Only a log that was recovered when it was opened is checked, until it leads or was compared with
+    a leader: later its gaps are its leader's, or compaction's, and the replica may be in sync.
     """
     if log.local.unsynced_from is None:
         return None
@@ -32,7 +32,7 @@ def first_hole(log: PartitionLog) -> int | None:
 
 def gaps(log: PartitionLog, start: int) -> list[tuple[int, int]]:
     """Return the ranges of offsets between a segment's last batch and the next segment, from the
-    segment with `start` on. Raises LogDirFailure.
+    segment with `start` on. Raises LogDirFailure, and KafkaError for a damaged segment.
     """
     return log.local.guarded("looking for holes", _gaps, log, start)
 

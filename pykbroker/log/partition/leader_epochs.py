@@ -70,7 +70,8 @@ class LeaderEpochs:
         return True
 
     def end_offset_for(self, epoch: int, log_end_offset: int) -> tuple[int, int]:
-        """Return (the largest known epoch not above `epoch`, its end); (-1, -1) if unknown.
+        """Return (the largest known epoch not above `epoch`, its end); (-1, -1) if `epoch` is above
+        all known ones, or none is known.
 
         An epoch older than all known ones ends where the oldest known one begins.
         """
@@ -104,7 +105,9 @@ class LeaderEpochs:
         return changed
 
     def truncate_from_start(self, start_offset: int) -> bool:
-        """Remove epochs that ended before `start_offset`; the one that contains it begins there."""
+        """Remove epochs that end at or before `start_offset`; the one that contains it then begins
+        there.
+        """
         index = bisect_right(self._starts, start_offset)
         if index == 0 or (index == 1 and self._starts[0] == start_offset):
             return False

@@ -106,7 +106,7 @@ class LocalLog:
         """How often the end of the log was cut off."""
         self.unsynced_from: int | None = None
         """The first offset that may not have been synced before an unclean stop, for `first_hole`;
-        None after a clean one, and once the log has been compared with a leader or has led."""
+        None if the log was not recovered, and once it has been compared with a leader or leads."""
         self._logged: tuple[str, ...] = ()
         """Damage that was logged already."""
         self.update_config(config)
@@ -191,8 +191,8 @@ class LocalLog:
         return LogDirFailure(self.log_directory, f"{action} {self.topic_partition}", error)
 
     def corrupt(self, fault: Exception) -> KafkaError:
-        """Return the error for damage; each damaged place is logged once,
-        however often clients read it.
+        """Return the error for damage; each of the first MOST_FAULTS_LOGGED damaged places is
+        logged once, however often clients read it.
         """
         if str(fault) not in self._logged and len(self._logged) < MOST_FAULTS_LOGGED:
             self._logged += (str(fault),)
@@ -201,7 +201,9 @@ class LocalLog:
 
     @contextlib.contextmanager
     def guard(self, action: str) -> Iterator[None]:
-        """Take the log directory offline on a disk error in the block."""
+        """On a disk error in the block, take the log offline and raise LogDirFailure; on damage,
+        raise KafkaError.
+        """
         try:
             yield
         except OSError as error:

@@ -74,10 +74,11 @@ class LogFlusher:
     # -- in parts, the waiting elsewhere --------------------------------------------------------
 
     def prepare(self, offset: int, *, active_indexes: bool = True) -> FlushJob | None:
-        """Return the job that must run, in any thread, before the recovery point moves to `offset`.
+        """Return the job that must run, in any thread, before the recovery point moves to `offset`;
+        None if nothing is unsynced. Raises LogDirFailure.
 
-        With active_indexes False the indexes of the active segment stay as they are: for a log
-        whose last segment is always indexed again after a crash.
+        With active_indexes False the indexes of the active segment are not synced: for a log whose
+        last segment is always indexed again after a crash.
         """
         if offset <= self.recovery_point and not self._closed_unsynced:
             return None
@@ -93,8 +94,8 @@ class LogFlusher:
         return self.prepare(self._local.active.base_offset)
 
     def prepare_close(self, *, with_parent: bool) -> FlushJob | None:
-        """Return the job that closes the active segment and syncs everything; without the parent
-        the caller syncs that.
+        """Close the active segment and return the job that syncs everything, None if all is synced;
+        without the parent the caller syncs that. Raises OSError.
         """
         local = self._local
         changed = self._take_unsynced(local.log_end_offset)
@@ -110,7 +111,9 @@ class LogFlusher:
         return self._job(local.log_end_offset, changed, with_parent=with_parent)
 
     def complete(self, job: FlushJob, now_ms: int | None = None) -> None:
-        """Move the recovery point after a job, unless the log was truncated meanwhile."""
+        """Move the recovery point after a job, unless the log was truncated or went offline
+        meanwhile.
+        """
         if job.truncations == self._local.truncations and not self._local.is_offline:
             self.mark_flushed(job.offset, now_ms)
 

@@ -63,7 +63,7 @@ _log = logging.getLogger(__name__)
 
 
 class PartitionLog:
-    """The log of one partition. Created by recovery.open_log."""
+    """The log of one partition. Created by `open_log` (recovery/opening.py)."""
 
     __slots__ = (
         "appender",
@@ -215,8 +215,9 @@ class PartitionLog:
         are returned as outcomes.
 
         `records` is patched in place if it is writable. `checked` is the result of an earlier
-        `validate`. `transaction_version` and `guard`: see `ProducerStateManager.prepare`. If a
-        segment must roll first, the queued batches are written, which may raise LogDirFailure.
+        `validate`. `transaction_version` and `guard`: see `ProducerStateManager.prepare`. Raises
+        LogDirFailure, because a roll writes the queued batches, for example, and KafkaError if the
+        roll finds damage (log_appender.py).
         """
         return self.appender.append_as_leader(
             records, leader_epoch, now_ms, origin, checked, guard, transaction_version
@@ -227,7 +228,8 @@ class PartitionLog:
     ) -> AppendOutcome:
         """Queue batches whose offsets the leader assigned.
 
-        Batches of a higher leader epoch than the replica's are skipped (KAFKA-18723).
+        The first batch of a higher leader epoch than the replica's, and all after it, are skipped
+        (KAFKA-18723). Raises LogDirFailure, KafkaError and CorruptBatch.
         """
         return self.appender.append_as_follower(records, now_ms, leader_epoch)
 
@@ -236,14 +238,11 @@ class PartitionLog:
         self.appender.assign_epoch_start(leader_epoch, start_offset)
 
     def write_pending(self) -> None:
-        """Write what is queued with one writev, then move the log end offset.
-
-        On LogDirFailure the queued batches are discarded, and will never be read.
-        """
+        """Write what is queued, then move the log end offset; see `AppendQueue.write`."""
         self.queue.write()
 
     def roll(self, now_ms: int, base_offset: int | None = None) -> Segment:
-        """Close the active segment and begin a new one at base_offset (default: the log end)."""
+        """See `AppendQueue.roll`."""
         return self.queue.roll(now_ms, base_offset)
 
     # -- reading --------------------------------------------------------------------------------
@@ -315,7 +314,7 @@ class PartitionLog:
         return max(first, self.log_start_offset)
 
     def end_offset_for_epoch(self, leader_epoch: int) -> tuple[int, int]:
-        """Return (largest known epoch <= `leader_epoch`, its end); (-1, -1) if unknown."""
+        """See `LeaderEpochs.end_offset_for`."""
         return self.leader_epochs.end_offset_for(leader_epoch, self.log_end_offset)
 
     def active_producers(self, now_ms: int) -> list[ProducerStateEntry]:
@@ -324,7 +323,7 @@ class PartitionLog:
         return self.producers.active_producers()
 
     def expire_producers(self, now_ms: int) -> None:
-        """Remove idempotent producers that were silent for producer.id.expiration.ms."""
+        """Remove producers without an open transaction, silent for producer.id.expiration.ms."""
         self.producers.remove_expired(now_ms)
 
     def _out_of_range(self, offset: int) -> KafkaError:
@@ -337,17 +336,17 @@ class PartitionLog:
     # -- flushing -------------------------------------------------------------------------------
 
     def prepare_flush(self, *, active_indexes: bool = True) -> FlushJob | None:
-        """Return the job, for any thread, that makes everything appended durable.
+        """Return the job, for any thread, that makes everything appended durable; None if all is.
 
         Then `complete_flush` moves the recovery point. With active_indexes False the indexes of the
-        active segment stay as they are: for a log whose last segment is always indexed again after
-        a crash.
+        active segment are not synced: for a log whose last segment is always indexed again after a
+        crash.
         """
         self.write_pending()
         return self.flusher.prepare(self.log_end_offset, active_indexes=active_indexes)
 
     def complete_flush(self, job: FlushJob, now_ms: int | None = None) -> None:
-        """Move the recovery point after a job, unless the log was truncated meanwhile."""
+        """See `LogFlusher.complete`."""
         self.flusher.complete(job, now_ms)
 
     def mark_flushed(self, offset: int, now_ms: int | None = None) -> None:
@@ -416,7 +415,9 @@ class PartitionLog:
         self.flusher.end_at(offset)
 
     def advance_log_start_offset(self, offset: int) -> bool:
-        """Move the log start (DeleteRecords); the caller has checked the high watermark."""
+        """Move the log start up to `offset`; return False if it is there or later. The caller has
+        checked the high watermark.
+        """
         if offset <= self.log_start_offset:
             return False
         self.local.log_start_offset = offset
@@ -489,7 +490,7 @@ class PartitionLog:
         self.local.release()
 
     def move_to(self, directory: str, *, sync: bool = True) -> None:
-        """Rename the partition's directory (-delete, -stray, -future).
+        """Rename the partition's directory: set it aside (-delete, -stray), or put a copy in place.
 
         Without sync a power failure may restore the old name; see log_removal.
         """

@@ -84,7 +84,9 @@ def largest_timestamp(segment: Segment) -> int:
 def deletable_segments(
     local: LocalLog, high_watermark: int, is_breached: Condition
 ) -> list[Segment]:
-    """Return the oldest segments, as long as they breach the rule."""
+    """Return the oldest segments, as long as they breach the rule and end at or below the high
+    watermark.
+    """
     deletable = []
     segments = list(local.segments)
     for index, segment in enumerate(segments):
