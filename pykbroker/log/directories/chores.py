@@ -76,7 +76,7 @@ class Chores:
         self._on_log_start = moved
 
     def log_start_moved(self, log: object) -> None:
-        """Retention or a request moved the log start offset of `log`."""
+        """Retention, a request or the leader moved the log start offset of `log`."""
         if self._on_log_start is not None:
             self._on_log_start(log)
 

@@ -64,7 +64,9 @@ async def close_directory(
     broker_epoch: int,
     closing: Closing,
 ) -> None:
-    """Flush and close the logs of a directory, then call `checkpoints`, then mark it as clean."""
+    """Flush and close the logs of a directory, then call `checkpoints`, then mark it as clean
+    unless it is in doubt. Raises LogDirFailure.
+    """
     await _close_logs(directory, logs, closing)
     await closing.run_jobs([partial(checkpoint, directory) for checkpoint in checkpoints])
     if closing.is_in_doubt():

@@ -273,7 +273,9 @@ class DirectoryLoader:
         topic_partition: TopicPartition,
         recovery_point: int,
     ) -> None:
-        """Take care of a log whose topic is not known: it cannot be a replica of this node."""
+        """Take care of a log whose topic is not known, without opening it: leave it where it is if
+        it is damaged, else set it aside.
+        """
         if self._is_worth_keeping(path, directory, recovery_point):
             self._leave_closed(directory, path, topic_partition)
         else:
@@ -289,7 +291,7 @@ class DirectoryLoader:
 
     def _was_not_closed(self, directory: LogDirectory, log: PartitionLog) -> bool:
         """Return whether the log does not end where it was flushed to, although the shutdown was
-        clean: then it was not open, or it was copied from elsewhere.
+        clean: then it was not open, it was copied from elsewhere, or it may have a hole (holes.py).
         """
         flushed = directory.recovery_points.get(log.topic_partition)
         return flushed is not None and log.log_end_offset != flushed
@@ -346,7 +348,9 @@ class DirectoryLoader:
     async def _recover_heavy(
         self, directory: LogDirectory, found: Sequence[tuple[str, DirectoryName]]
     ) -> Mapping[str, int]:
-        """Recover logs with much unflushed data in worker processes."""
+        """Recover logs with much unflushed data, if there are two or more, in worker processes;
+        return the log end offsets by directory.
+        """
         if self._loading is None:
             return {}
         tasks = []

@@ -55,7 +55,7 @@ class EpochCheckpoint:
             self._files.write_file(self.path, self.epochs.to_bytes())
 
     def take_content(self) -> bytes | None:
-        """Return what a flush must write with `replace_file`; None if the file is up to date."""
+        """Return what a flush must write, replacing the file; None if it is up to date."""
         if not self.is_dirty:
             return None
         self.is_dirty = False

@@ -217,7 +217,7 @@ class HousekeepingDriver:
             self._on_failure(failure)
 
     async def flush_old(self) -> None:
-        """Flush logs that have had unflushed records for longer than flush.ms."""
+        """Flush the logs with unflushed records that were last flushed flush.ms ago or earlier."""
         now_ms = self._now_ms()
         for log in list(self._manager.logs()):
             if (

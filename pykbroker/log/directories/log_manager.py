@@ -214,9 +214,9 @@ class LogManager:
         that directory, or of another one in which an older log of the partition is; and
         PartitionUnidentified if the log cannot be created.
 
-        is_new False: the partition existed before the start. While a directory is offline, it may
-        contain the partition's log: an empty one elsewhere would lose data now and be a duplicate
-        log later.
+        is_new False: the partition existed before the start. Then LogDirFailure is also raised
+        while any directory is offline, which may contain the partition's log: an empty one
+        elsewhere would lose data now and be a duplicate log later.
         """
         if not is_new:
             for each in self.directories:
@@ -283,7 +283,8 @@ class LogManager:
         )
 
     def delete(self, topic_partition: TopicPartition) -> None:
-        """Set the directory aside immediately; its files are deleted after file.delete.delay.ms.
+        """Set the directory aside immediately; its files are deleted after the node's
+        log.segment.delete.delay.ms.
 
         Raises LogDirFailure; then the copy of a log that is being moved is nevertheless deleted.
         """

@@ -51,11 +51,12 @@ class LogMover:
         self._tasks: dict[TopicPartition, Task] = {}
 
     def move(self, topic_partition: TopicPartition, path: str) -> None:
-        """Begin to move a partition's log; do nothing if it is already there or on its way.
+        """Begin to move a partition's log, unless it is on its way there. A move elsewhere ends,
+        also if the log is there already.
 
-        KafkaError: LOG_DIR_NOT_FOUND, KAFKA_STORAGE_ERROR (offline), REPLICA_NOT_AVAILABLE (this
-        node has no log of the partition), INVALID_TOPIC_EXCEPTION (the name is too long for the
-        suffix, KAFKA-4893).
+        KafkaError: LOG_DIR_NOT_FOUND, KAFKA_STORAGE_ERROR (`path` is offline, or any directory when
+        a copy has to be created, or one fails), REPLICA_NOT_AVAILABLE (this node has no log of the
+        partition), INVALID_TOPIC_EXCEPTION (the name is too long for the suffix, KAFKA-4893).
         """
         suffix = f".{'0' * ID_LENGTH}-{FUTURE}"
         if len(str(topic_partition)) + len(suffix) > MAX_NAME:

@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 
 
 class LogRemoval:
-    """Takes logs out of use. `delay_ms` returns file.delete.delay.ms."""
+    """Takes logs out of use. `delay_ms` returns the node's log.segment.delete.delay.ms."""
 
     def __init__(
         self,

@@ -82,8 +82,8 @@ class CompletedTxn:
 
 
 class ProducerStateEntry:
-    """The latest state of one producer in the partition; `batches` are its last
-    five, oldest first.
+    """The latest state of one producer in the partition; `batches` are its last ones, at most five,
+    oldest first.
     """
 
     __slots__ = (

@@ -105,7 +105,8 @@ class ProducerSnapshots:
             self.delete(offset)
 
     def truncate_and_reload(self, log_start_offset: int, end_offset: int) -> None:
-        """Load the state of the newest usable snapshot at or below end_offset.
+        """Load the state of the newest usable snapshot at or below end_offset, unless the state
+        covers the log up to there already. Snapshots outside the log are deleted.
 
         One at the log start stays (Kafka deletes it), because the log may have nothing else to say
         of its producers.

@@ -155,8 +155,8 @@ class ProducerStateManager:
         transaction_version: int = 0,
         guard: VerificationGuard | None = None,
     ) -> ProducerUpdate | None:
-        """Return the effect of appending this batch at `base_offset`; raises
-        KafkaError if not allowed.
+        """Return the effect of appending this batch at `base_offset`; raises KafkaError if not
+        allowed, CorruptBatch for an unreadable marker.
 
         None for a control batch without records, whose transaction was removed by compaction.
         `transaction_version` is that of a marker. With a `guard`, a batch that opens a transaction

@@ -116,7 +116,9 @@ def sound_header_at(segment: Segment, position: int) -> BatchHeader | None:
 
 
 def ends_torn(segment: Segment, position: int) -> bool:
-    """Return whether the bad batch at `position` is the last one in the segment."""
+    """Return whether the segment ends with the bad batch at `position`: at most TORN_BYTES are
+    left, and no intact batch is among them.
+    """
     return segment.size - position <= TORN_BYTES and _next_sound(segment, position, 0) is None
 
 
@@ -140,7 +142,9 @@ def _sound_behind(segment: Segment, bad: int, from_offset: int) -> Iterator[Batc
 
 
 def _next_sound(segment: Segment, bad: int, from_offset: int) -> int | None:
-    """Return the position of the next intact batch that may follow `from_offset`."""
+    """Return the position of the next intact batch: where the bad one says that it ends, else the
+    first within SEARCHED_BYTES whose offsets are not below `from_offset`.
+    """
     size = LOG_OVERHEAD + int.from_bytes(segment.file.pread(LOG_OVERHEAD, bad)[8:12], "big")
     if size >= LOG_OVERHEAD and bad + size < segment.size:
         header = sound_header_at(segment, bad + size)

@@ -273,7 +273,9 @@ class LogLoader:
         return not self.is_clean and segment.base_offset >= self.recovery_point
 
     def index_fault(self, segment: Segment, sizes: dict[str, int]) -> str | None:
-        """Return why the indexes of the segment cannot be valid, judging by their sizes alone."""
+        """Return why the indexes of the segment cannot be valid, judging by the sizes of the offset
+        and time index and the content of the transaction index.
+        """
         for index in (segment.offset_index, segment.time_index):
             name = os.path.basename(index.path)
             size = sizes.get(name)
@@ -395,7 +397,11 @@ class LogLoader:
         self.snapshots.delete(segment.base_offset)
 
     def find_end_offset(self) -> int:
-        """Return the end offset of the last segment, creating one if there is none."""
+        """Return the end offset of the last segment, creating one if there is none.
+
+        A log that ends before its start offset is deleted and begins anew there, unless nothing of
+        it is lost: then the start offset is ignored.
+        """
         if len(self.segments):
             end_offset = self.end_of_last_segment()
             if end_offset >= self.log_start_offset:

@@ -167,7 +167,9 @@ def apply_producer(
 
 
 def rebuild_indexes(segment: Segment) -> None:
-    """Rebuild only the offset and time index, if they are garbage but the log file is intact."""
+    """Rebuild only the offset and time index, if they are garbage. Raises CorruptSegment at damage
+    in the log file; what is before it is indexed.
+    """
     was_writable = segment.is_writable
     reset_indexes(segment)
     try:
@@ -240,7 +242,9 @@ def rebuild_producer_state(
     end_offset: int,
     is_clean: bool = False,
 ) -> None:
-    """Load the newest snapshot at or below end_offset and replay the batches after it."""
+    """Load the newest snapshot at or below end_offset and replay the batches after it; take
+    snapshots at end_offset and at the last two segments, if they are missing.
+    """
     producers = snapshots.manager
     to_snapshot = {end_offset}
     if len(segments):

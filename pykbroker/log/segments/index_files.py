@@ -95,7 +95,7 @@ class IndexFile(Droppable, Generic[IndexT]):
         return index
 
     def drop(self) -> None:
-        """Drop the content; it is in the file."""
+        """Drop the content if all of it is in the file and the segment is closed."""
         if not self._unwritten and not self._is_writable:
             self._index = None
 
@@ -197,7 +197,7 @@ class OffsetIndexFile(PreallocatedIndexFile[OffsetIndex]):
         return OffsetIndex(self.base_offset, self.max_bytes, payload)
 
     def fault_of(self, index: OffsetIndex) -> str | None:
-        """Check only the size, because each look-up checks the entry it uses."""
+        """Check nothing, because each look-up checks the entry it uses."""
         return None
 
     @property

@@ -366,7 +366,8 @@ class Segment:
     def _check_entry(self, offset: int, position: int) -> None:
         """Check that an entry has an offset of the batch at its position; otherwise it is garbage.
 
-        It is the last offset of the batch; Kafka before 1.0 wrote the first one.
+        It is the last offset of the batch; Kafka before 1.0 wrote the first one. If batches were
+        appended together, older brokers wrote the last offset of all: such an index is rebuilt.
         """
         found = self.file.pread(LOCATE.size, position) if 0 < position < self.size else b""
         if len(found) == HEAD_BYTES:

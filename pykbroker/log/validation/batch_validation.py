@@ -410,7 +410,7 @@ def _renumber(payload: bytes, count: int) -> bytes:
 def _check_each_record(
     payload: bytes, header: BatchHeader, rules: ValidationRules, now_ms: int
 ) -> None:
-    """Determine which records of a batch break a rule, and how."""
+    """Raise Refused if records of a batch break a rule: it names them, and how."""
     errors: list[tuple[int, str]] = []
     bad_timestamp = False
     append_time = bool(header.attributes & LOG_APPEND_TIME_BIT)
