@@ -332,8 +332,8 @@ _MESSAGES: dict[int, str] = {
 
 
 def error_message(code: int) -> str | None:
-    """Return Kafka's message for `code`; None for NONE (0), where Kafka leaves
-    error_message null.
+    """Return Kafka's message for `code`, or one made of its name; None for NONE (0), where Kafka
+    leaves error_message null. Raises ValueError for a code that Kafka 4.4 does not have.
     """
     if code == ErrorCode.NONE:
         return None
@@ -352,7 +352,8 @@ class KafkaError(Exception):
     """An error response of the protocol: `code` is sent, and `message` if the
     API has a field for it.
 
-    Raised by machines and handlers for client errors; never for internal bugs.
+    Raised by machines and handlers for client errors; never for internal bugs. Creating one with
+    a code that Kafka 4.4 does not have raises ValueError, unless a message is given.
     """
 
     def __init__(self, code: int, message: str | None = None) -> None:

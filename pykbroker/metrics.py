@@ -8,7 +8,7 @@ from __future__ import annotations
 
 
 class Counters:
-    """What a node has counted since its start. Units: requests, records, bytes.
+    """What a node has counted since its start. Units: requests, records, bytes, connections.
 
     Requests by API are counted in the broker's routes (`broker/handlers`).
     """

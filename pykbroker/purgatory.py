@@ -144,7 +144,9 @@ class Purgatory:
         return completed
 
     def is_watched(self, key: Hashable) -> bool:
-        """Return whether anything waits for `key`; cheap enough for the hot path."""
+        """Return whether anything waits for `key`, or has waited and was not purged yet; cheap
+        enough for the hot path.
+        """
         return key in self._watchers
 
     def cancel(self, operation: DelayedOperation) -> None:

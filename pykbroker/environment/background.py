@@ -50,10 +50,12 @@ class Background(Protocol):
         """Return a group of up to `count` threads, which start with the first job."""
 
     def run_parallel(self, jobs: Sequence[Callable[[], object]], threads: int) -> None:
-        """Run all jobs in `threads` threads and wait for them; re-raises the first exception.
+        """Run all jobs in up to `threads` threads and wait for them; re-raises the first exception.
 
         For phases in which a node serves no clients: loading and closing its logs.
         """
 
     def process(self, module: str) -> WorkerProcess:
-        """Return a process that passes its input to `serve(files, lines, out)` of the module."""
+        """Return a process that calls `serve(files, clock, lines, out)` of the module, with its
+        input and output as `lines` and `out`.
+        """

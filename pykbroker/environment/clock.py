@@ -19,7 +19,9 @@ class Clock(Protocol):
     """The clocks of one node."""
 
     def now_ms(self) -> int:
-        """Milliseconds since the epoch for deadlines: it never goes backwards or jumps."""
+        """Milliseconds since the epoch for deadlines: it never goes backwards, and jumps only if
+        the wall clock is ahead by more than a day.
+        """
 
     def wall_ms(self) -> int:
         """Milliseconds since the epoch by the wall clock, which may be adjusted at any moment."""

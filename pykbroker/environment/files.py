@@ -71,7 +71,7 @@ class Readable(ABC):
 
     @abstractmethod
     def is_cached(self, length: int, position: int) -> bool:
-        """Return whether the range can be read without waiting for the disk."""
+        """Return whether the range can probably be read without waiting for the disk."""
 
     @abstractmethod
     def warm(self, length: int, position: int) -> None:
@@ -116,7 +116,7 @@ class FileSlice:
         return self.source.read_cached(self.length, self.position)
 
     def is_cached(self, position: int, size: int) -> bool:
-        """Return whether a part of the file can be read without waiting for the disk."""
+        """Return whether a part of the file can probably be read without waiting for the disk."""
         assert self.source is not None, "a released slice has no file"
         return self.source.is_cached(size, position)
 

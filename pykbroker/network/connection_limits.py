@@ -27,7 +27,9 @@ class UnknownHost(StartError):
 
 
 def limits_by_address(overrides: Mapping[str, int], transport: Transport) -> dict[str, int]:
-    """Return the limits by address; `max.connections.per.ip.overrides` may contain host names."""
+    """Return the limits by address; `max.connections.per.ip.overrides` may contain host names,
+    whose look-up blocks. Raises UnknownHost.
+    """
     limits: dict[str, int] = {}
     for host, limit in overrides.items():
         try:

@@ -310,8 +310,8 @@ class PeerLink:
         )
 
     def _doubling(self, first_ms: int, most_ms: int, times: int) -> int:
-        """Return the back-off: it doubles with every consecutive failure,
-        with a random jitter of a fifth.
+        """Return a time that doubles with every consecutive failure up to `most_ms`, with a random
+        jitter of a fifth.
         """
         time_ms = max(min(first_ms << min(times, 20), most_ms), 0)
         spread = time_ms // 5

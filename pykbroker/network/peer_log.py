@@ -16,7 +16,9 @@ _log = logging.getLogger("pykbroker.network")
 
 
 class PeerLog:
-    """Rate-limited log of connections closed because of what their peer did."""
+    """Rate-limited log of connections closed because of what their peer did, or of a local failure
+    while they were served.
+    """
 
     __slots__ = ("_lines", "_suppressed", "_window_start_ms")
 

@@ -61,7 +61,9 @@ class SendingConnection(ABC):
 
     @abstractmethod
     def _flushed(self) -> None:
-        """Handle that everything was sent, which was more than the replies of one turn."""
+        """Handle that everything was sent; called after a `SendQueue` was needed, and where
+        `_holds_back` is true.
+        """
 
     @abstractmethod
     def _holds_back(self) -> bool:

@@ -88,7 +88,7 @@ def encode_key(control_type: int) -> bytes:
 
 
 def decode_type(key: bytes | None) -> int:
-    """The type in a control record's key; UNKNOWN for types of a later Kafka."""
+    """The type in a control record's key; UNKNOWN for types of a later Kafka. CorruptRecord."""
     if key is None or len(key) < _KEY.size:
         raise CorruptRecord("key of a control record is too short")
     version, control_type = _KEY.unpack_from(key)
@@ -98,7 +98,7 @@ def decode_type(key: bytes | None) -> int:
 
 
 def decode_marker(key: bytes | None, value: bytes | None) -> EndTxnMarker:
-    """The transaction marker of a control record with this key and value."""
+    """The transaction marker of a control record with this key and value. CorruptRecord."""
     control_type = decode_type(key)
     if control_type not in (ABORT, COMMIT):
         raise CorruptRecord(f"control record of type {control_type} is no transaction marker")
@@ -148,7 +148,9 @@ def encode_message(message: RaftControlMessage) -> tuple[bytes, bytes]:
 
 
 def decode_message(record: Record) -> RaftControlMessage | None:
-    """The quorum's message of a control record; None for the types of a later Kafka."""
+    """The quorum's message of a control record; None for the types of a later Kafka. CorruptRecord
+    for malformed ones and for transaction markers.
+    """
     control_type = decode_type(record.key)
     if control_type == UNKNOWN:
         return None

@@ -20,7 +20,7 @@ _HTTP_METHODS = (b"GET ", b"POST", b"PUT ", b"HEAD", b"DELE", b"OPTI", b"PATC", 
 
 
 class FrameError(ProtocolError):
-    """A frame length that no Kafka client sends."""
+    """A frame length that is negative, zero or above the limit."""
 
 
 def check_length(size: int, max_bytes: int, limit: str = "the limit") -> int:

@@ -57,6 +57,7 @@ def decode_request_header(
     frame: bytes | memoryview, into: RequestHeader | None = None
 ) -> RequestHeader:
     """The header of a whole request frame (without its length). A null client id reads as "".
+    DecodeError.
 
     `into` is filled and returned when given: a subclass with fields of its own, say.
     """
@@ -136,7 +137,9 @@ def encode_request(
 
 
 def decode_response_header(frame: bytes | memoryview, api: Api, version: int) -> tuple[int, int]:
-    """(correlation id, position of the body) of a whole response frame without its length."""
+    """(correlation id, position of the body) of a whole response frame without its length.
+    DecodeError.
+    """
     try:
         correlation_id: int = _unpack_correlation(frame, 0)[0]
         pos = 4

@@ -252,7 +252,9 @@ def uuid_to_str(uuid: bytes) -> str:
 
 
 def uuid_from_str(text: str) -> bytes:
-    """The inverse of `uuid_to_str`; raises ValueError for anything else."""
+    """The inverse of `uuid_to_str`; raises ValueError for what is not 16 bytes in base64, padded or
+    not.
+    """
     if len(text) > 24:
         raise ValueError(f"{text!r} is too long for a base64 uuid")
     try:

@@ -23,7 +23,7 @@ RawRecord: TypeAlias = tuple[int, int, bytes | None, bytes | None, Headers, int]
 
 
 class CorruptBatch(Exception):
-    """Bytes that are not a record batch of magic 2."""
+    """Bytes that are not an intact record batch (or a message of an older magic)."""
 
 
 class CorruptRecord(CorruptBatch):

@@ -32,8 +32,8 @@ class ClusterBrokers:
         return broker is not None and not broker.fenced
 
     def is_stale(self, broker_id: int, broker_epoch: int) -> bool:
-        """Return whether a request with `broker_epoch` is from an earlier
-        incarnation of the broker.
+        """Return whether a request with `broker_epoch` is from an earlier incarnation of the
+        broker; False without an epoch, and for a broker that is fenced or not registered.
         """
         if broker_epoch == ANY_EPOCH:
             return False

@@ -111,8 +111,8 @@ class DelayedFetch(DelayedOperation):
         return has_enough(self._manager, self._params, self._changed())
 
     def _changed(self) -> Iterable[FetchPartition]:
-        """Return the partitions to check: if any byte is enough, only the one
-        that was just written.
+        """Return the partitions to check: the dirty ones of a session; of MANY or more, if any byte
+        is enough, only the one that was just written.
         """
         session = self._session
         if session is not None:

@@ -253,7 +253,7 @@ class FetchPlan:
         self._paused_until_ms = now_ms + self._limits.backoff_ms
 
     def next_deadline_ms(self) -> int | None:
-        """Return when `next_request` may have something new."""
+        """Return when `next_request` may have something new; None: not by time alone."""
         if self._paused_until_ms:
             return self._paused_until_ms
         return self._delays[0][0] if self._delays else None

@@ -177,7 +177,7 @@ def read_partition(
     left_bytes: int,
     min_one_batch: bool,
 ) -> PartitionData:
-    """Return the response entry of one partition."""
+    """Return the response entry of one partition. Raises LogDirFailure, ColdRead."""
     code = partition.check_epoch(asked.current_leader_epoch, params.leader_only)
     if not code and params.replica_id >= 0:
         code = partition.check_follower(

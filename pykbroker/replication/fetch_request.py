@@ -89,7 +89,9 @@ class FetchParams:
         leader_only: bool = False,
         selector: RackAwareSelector | None = None,
     ) -> None:
-        """selector: of consumers that may be sent to a follower."""
+        """selector: of consumers that may be sent to a follower. Raises KafkaError for an unknown
+        isolation of a consumer.
+        """
         self.selector = selector
         self.replica_id = replica_id
         self.replica_epoch = replica_epoch

@@ -74,7 +74,9 @@ class Fetcher:
     # ---- what is followed
 
     def follow(self, partition: Partition) -> None:
-        """Fetch `partition` from the end of its replica, in its leader's epoch."""
+        """Fetch `partition` from the end of its replica (without leader epochs: from the high
+        watermark), in its leader's epoch.
+        """
         key = (partition.topic_id, partition.index)
         self.partitions[key] = partition
         self._plan.add(

@@ -41,7 +41,9 @@ def start_offset(partition: Partition) -> int:
 
 
 def latest_epoch(partition: Partition) -> int | None:
-    """Return the leader epoch of the replica's last batch."""
+    """Return the latest leader epoch that the log knows, which may have no batch; None without
+    one.
+    """
     return partition.log.leader_epochs.latest_epoch
 
 
@@ -52,7 +54,8 @@ def append_fetched(
     if the high watermark moved.
 
     Raises KafkaError(CORRUPT_MESSAGE) for damaged batches, another KafkaError for those that do not
-    fit, OffsetMismatch if the log does not end at `fetch_offset`.
+    fit, CorruptBatch for an unreadable transaction marker, OffsetMismatch if the log does not end
+    at `fetch_offset`, and LogDirFailure.
     """
     log = partition.log
     if fetch_offset != log.log_end_offset:

@@ -54,7 +54,7 @@ class IsrState:
 
     @property
     def change_in_flight(self) -> bool:
-        """True while the controller has not answered the last proposal."""
+        """True until the last proposal is confirmed or withdrawn, or the metadata replaces it."""
         return bool(self.adding or self.removing)
 
     def withdrawn(self) -> IsrState:

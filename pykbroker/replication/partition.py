@@ -358,7 +358,7 @@ class Partition:
     ) -> AppendOutcome:
         """Validate (unless it is `checked`), assign offsets, queue; `on_written` does the rest.
 
-        Raises KafkaError: NOT_LEADER_OR_FOLLOWER, or NOT_ENOUGH_REPLICAS if acks is -1.
+        KafkaError: NOT_LEADER_OR_FOLLOWER, NOT_ENOUGH_REPLICAS (acks -1); also see `PartitionLog`.
         """
         if not self.may_append(acks):
             raise self._refused_append()

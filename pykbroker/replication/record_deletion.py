@@ -22,6 +22,7 @@ def delete_records(partition: Partition, offset: int) -> int:
     log starts later.
 
     KafkaError: NOT_LEADER_OR_FOLLOWER, POLICY_VIOLATION (compacted only), OFFSET_OUT_OF_RANGE.
+    LogDirFailure.
     """
     if not partition.is_leader:
         raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)

@@ -234,7 +234,8 @@ class ReplicaManager:
         guard: VerificationGuard | None = None,
         transaction_version: int = 0,
     ) -> AppendOutcome:
-        """Queue `records` as leader; written at the end of the round. KafkaError: see Partition.
+        """Queue `records` as leader; written at the end of the round. KafkaError: see Partition,
+        and KAFKA_STORAGE_ERROR if the log directory failed.
 
         `guard` and `transaction_version`: of a transaction's batch and of its marker.
         """

@@ -34,7 +34,7 @@ class EpochedLog(Protocol):
     def log_end_offset(self) -> int: ...
 
     def end_offset_for_epoch(self, leader_epoch: int) -> tuple[int, int]:
-        """Return (the largest epoch not above `epoch`, its end offset); (-1, -1) if unknown."""
+        """See `LeaderEpochs.end_offset_for`."""
 
 
 class Truncation(NamedTuple):

@@ -186,7 +186,8 @@ class RealFiles(Files):
     """The disk. At most about `max_open` log files keep a descriptor, not
     counting slices in flight.
 
-    The default is half of what the process may open; the other half is for connections.
+    The default is half of what the process may open, at most MOST_DESCRIPTORS / 2; the rest is for
+    connections.
     """
 
     def __init__(self, max_open: int | None = None, read_only: bool = False) -> None:
