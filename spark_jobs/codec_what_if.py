@@ -205,7 +205,7 @@ def without_copies(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _apart(rows: list[dict[str, Any]]) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
-    """Return (what is stored, what is possible) of the rows of a topic."""
+    """Return (what is stored; None without such a row, what is possible) of the rows of a topic."""
     stored = next((row for row in rows if row["codec"] == STORED), None)
     return stored, [row for row in rows if row is not stored]
 

@@ -74,7 +74,7 @@ def _lines(report: Report) -> Iterator[str]:
 
 
 def _table(rows: list[tuple[str, str, str, str, str]]) -> Iterator[str]:
-    """Return aligned columns; the reason, which is a sentence, is on a line of its own."""
+    """Yield lines of aligned columns; the reason, which is a sentence, is on a line of its own."""
     lines = [_TITLES, *(row[:4] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     yield _aligned(_TITLES, widths)

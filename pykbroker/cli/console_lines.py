@@ -71,7 +71,9 @@ class LineReader:
     def _part(
         self, line: str, start: int, end: str, name: str, number: int
     ) -> tuple[str | None, int]:
-        """Return (the text before `end`, where the rest begins)."""
+        """Return (the text before `end`, where the rest begins). Without `end` in the line, that is
+        (None, start) with ignore.error, else a CommandError.
+        """
         found = line.find(end, start)
         if found >= 0:
             return line[start:found], found + len(end)

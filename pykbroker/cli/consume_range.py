@@ -98,10 +98,10 @@ class ConsumedRange:
         self.total: int | None = None
 
     def records(self, begin: Bound, until: Bound | None) -> Iterator[Any]:
-        """Yield records as they arrive, until each partition is at its end; `until` None never
-        ends.
+        """Return an iterator of records as they arrive, until each partition is at its end; `until`
+        None never ends. Sets `total`.
 
-        Raises CommandError for impossible bounds.
+        Raises CommandError for impossible bounds, before any record.
         """
         ends = None if until is None else offsets_of(self._consumer, self._partitions, until)
         starts = offsets_of(self._consumer, self._partitions, begin, is_begin=True)

@@ -70,7 +70,7 @@ def read_offsets(file: str) -> dict[tuple[str, int], int]:
 def delete_records(
     client: AdminClient, wanted: dict[tuple[str, int], int]
 ) -> dict[tuple[str, int], tuple[int, str | None]]:
-    """Return (low watermark, error) by partition."""
+    """Return (low watermark, error or None) by partition; -1 without a low watermark."""
     from pykbroker.protocol.messages.delete_records_request import (
         DeleteRecordsPartition,
         DeleteRecordsRequest,

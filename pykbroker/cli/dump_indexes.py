@@ -190,7 +190,7 @@ def time_entries(content: memoryview, base: int) -> Iterator[tuple[int, int]]:
 
 
 def offset_index_fault(path: str, content: memoryview, base: int) -> str | None:
-    """Return the fault that OffsetIndex.sanityCheck would report."""
+    """Return the fault that OffsetIndex.sanityCheck would report, or None."""
     size = _OFFSET_ENTRY.size
     if len(content) >= size:
         last = len(content) // size - 1
@@ -204,7 +204,7 @@ def offset_index_fault(path: str, content: memoryview, base: int) -> str | None:
 
 
 def time_index_fault(path: str, content: memoryview, base: int) -> str | None:
-    """Return the fault that TimeIndex.sanityCheck would report."""
+    """Return the fault that TimeIndex.sanityCheck would report, or None."""
     size = _TIME_ENTRY.size
     if len(content) >= size:
         first, _ = _TIME_ENTRY.unpack_from(content, 0)

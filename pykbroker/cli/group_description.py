@@ -258,7 +258,7 @@ def _print_members(group: str, members: Sequence[Member], *, verbose: bool) -> N
 
 
 def _assignment(partitions: Sequence[tuple[str, int]]) -> str | None:
-    """Return `topic:0,1;other:2`."""
+    """Return `topic:0,1;other:2`; None without partitions."""
     numbers: dict[str, list[str]] = {}
     for topic, number in partitions:
         numbers.setdefault(topic, []).append(str(number))

@@ -47,7 +47,9 @@ Topics = dict[str | bytes, tuple[str | bytes, str]]
 
 
 def partition_faults(directory: str, names: Sequence[str], topics: Topics) -> Iterator[Fault]:
-    """Return the faults of a directory with these files; none for a partition not in use."""
+    """Yield the faults of a directory with these files; none for a directory that is not of a
+    partition in use.
+    """
     parsed = parse_directory_name(os.path.basename(os.path.abspath(directory)))
     logs = sorted(name for name in names if name.endswith(".log") and is_segment_name(name))
     if parsed is None or parsed.kind:

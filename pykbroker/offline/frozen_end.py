@@ -57,7 +57,11 @@ class FrozenEnd(NamedTuple):
 
 
 def freeze(files: PartitionFiles) -> FrozenEnd:
-    """Return the end of a partition's last segment; (0, log start offset) if it has none."""
+    """Return the end of a partition's last segment; (0, log start offset) if it has none.
+
+    Where it ends below the checkpointed high watermark, bytes behind that count as corruption: the
+    end is that of the file, and the high watermark.
+    """
     if not files.segments:
         return FrozenEnd(0, files.log_start_offset)
     with open_file(files.segments[-1].path) as opened:
@@ -69,7 +73,7 @@ def freeze(files: PartitionFiles) -> FrozenEnd:
 
 
 def frozen_segments(files: PartitionFiles, frozen: FrozenEnd) -> Iterator[tuple[SegmentFiles, int]]:
-    """Return (segment, end of the bytes written to it) for each segment."""
+    """Yield (segment, end of the bytes written to it) for each segment."""
     for segment in files.segments:
         is_last = segment is files.segments[-1]
         yield segment, frozen.position if is_last else segment.size_bytes

@@ -143,7 +143,9 @@ def replan(files: PartitionFiles, split: Split, low: int, high: int) -> tuple[li
 def _readable_end(
     files: PartitionFiles, frozen: FrozenEnd, selection: Selection
 ) -> tuple[int, TransactionState | None]:
-    """Return (exclusive end by the requested bound and isolation, what is committed)."""
+    """Return (exclusive end by the requested bound and isolation, what is committed; None for
+    read_uncommitted).
+    """
     end = frozen.next_offset
     if selection.end_bound == HIGH_WATERMARK and files.high_watermark is not None:
         end = min(end, files.high_watermark)

@@ -78,7 +78,7 @@ class SegmentCuts:
     def _first_in_place(self, slots: Iterable[int], least: int = 0) -> int | None:
         """Return the position of the first entry that names a batch of offsets >= `least`, in its
         place: it is separated from the batches before it, and no reader sees them together any
-        more.
+        more. None if there is none.
         """
         for slot in slots:
             header = entry_batch(self._opened, self._entries[slot], self._end)

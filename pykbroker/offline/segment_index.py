@@ -193,7 +193,7 @@ def written_from(opened: SegmentFile, position: int, end: int) -> int:
 
 def next_batch(opened: SegmentFile, position: int, end: int, offsets: range) -> int | None:
     """Return the position of the first intact batch after `position` whose base offset is in
-    `offsets`.
+    `offsets`; None if none ends by `end`.
 
     Every byte is tried, a piece of the file at a time; checksums are computed only where a header
     is possible.
@@ -239,7 +239,9 @@ class KnownBatches:
         self._wrong = range(0)
 
     def between(self, position: int, end: int) -> int | None:
-        """Return the first one after `position` and before `end` that the index knows."""
+        """Return the position of the first one after `position` and before `end` that the index
+        knows, or None.
+        """
         if self._entries is None:
             size = self._opened.size
             self._entries = offset_entries(self._index_path, self._base_offset, size)

@@ -78,7 +78,7 @@ def _open_planned(split: Split) -> SegmentFile | None:
 
 
 def _look_again(split: Split, behind: int) -> tuple[list[Split], str | None]:
-    """Return (current splits for the offsets, what is lost of them)."""
+    """Return (current splits for the offsets, what is lost of them in words, or None)."""
     low = max(split.start_offset, split.first_offset)
     high = min(split.end_offset, behind)
     wanted = TopicPartition(split.topic, split.partition)

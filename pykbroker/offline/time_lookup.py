@@ -32,7 +32,11 @@ from pykbroker.protocol.record_batch import MAGIC_V2, RECORD_BATCH_OVERHEAD, Bat
 
 
 def offset_of_time(selection: Selection, timestamp_ms: int, mode: str = FAILFAST) -> int | None:
-    """Return the first offset at or after a time; None if all records are older."""
+    """Return the first offset at or after a time; None if all records are older.
+
+    Damage before it raises CorruptSegment with FAILFAST; otherwise the offset of the damage is
+    returned.
+    """
     everything = replace(
         selection,
         isolation=READ_UNCOMMITTED,
@@ -101,8 +105,8 @@ def _base_at(opened: SegmentFile, position: int, end: int) -> int | None:
 def _fault(
     opened: SegmentFile, header: BatchHeader, position: int, reached: int, is_old: bool
 ) -> str | None:
-    """Return the fault at or before a batch. `reached`: where the batch before it ended; `is_old`:
-    of magic 0 or 1, and intact.
+    """Return the fault at or before a batch, or None. `reached`: where the batch before it ended;
+    `is_old`: of magic 0 or 1, and intact.
     """
     if position > reached:
         return "no record batch"

@@ -77,7 +77,7 @@ def transactions(
 
 
 def transaction_rows(files: PartitionFiles) -> list[_Row]:
-    """Yield the transactions of one partition, up to its current end."""
+    """Return the transactions of one partition, up to its current end."""
     follower = _Follower(files)
     rows: list[_Row] = []
     frozen = freeze(files)

@@ -32,5 +32,5 @@ def view_selection(
 def of_partitions(
     selection: Selection, rows_of: Callable[[PartitionFiles], list[_Row]]
 ) -> list[_Row]:
-    """Yield the rows of all partitions; restart one whose segments are replaced meanwhile."""
+    """Return the rows of all partitions; restart one whose segments are replaced meanwhile."""
     return [row for rows in look_at_each(selection, rows_of) for row in rows]
