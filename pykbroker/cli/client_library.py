@@ -46,7 +46,7 @@ def make_producer(servers: str, settings: Mapping[str, str]) -> Any:
     kafka = _library()
     arguments = client_arguments(settings, kafka.KafkaProducer.DEFAULT_CONFIG)
     check_servers(servers)
-    with client_errors():
+    with client_errors(), _refused_settings():
         return kafka.KafkaProducer(
             **arguments | {"bootstrap_servers": servers.split(","), "value_serializer": _nulls()}
         )
@@ -57,7 +57,7 @@ def make_consumer(servers: str, settings: Mapping[str, str]) -> Any:
     kafka = _library()
     arguments = client_arguments(settings, kafka.KafkaConsumer.DEFAULT_CONFIG)
     check_servers(servers)
-    with client_errors():
+    with client_errors(), _refused_settings():
         return kafka.KafkaConsumer(**arguments | {"bootstrap_servers": servers.split(",")})
 
 
@@ -97,6 +97,15 @@ def client_errors() -> Iterator[None]:
     try:
         yield
     except KafkaError as error:
+        raise CommandError(error_text(error)) from error
+
+
+@contextmanager
+def _refused_settings() -> Iterator[None]:
+    """Convert what kafka-python raises for a value that it does not know to one line."""
+    try:
+        yield
+    except (AssertionError, ValueError) as error:
         raise CommandError(error_text(error)) from error
 
 

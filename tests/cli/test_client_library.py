@@ -3,11 +3,13 @@ from __future__ import annotations
 import argparse
 import builtins
 import signal
-from typing import Any
+from typing import Any, Final
 
+import kafka
 import pytest
 from kafka.errors import KafkaError, KafkaTimeoutError, MessageSizeTooLargeError
 
+from pykbroker.cli import client_library
 from pykbroker.cli.client_library import (
     Stopped,
     client_errors,
@@ -47,6 +49,19 @@ def test_the_library_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(builtins, "__import__", without_kafka)
     with pytest.raises(CommandError, match=r"needs the client library kafka-python: pip install"):
         make_producer("127.0.0.1:1", {})
+
+
+def test_a_setting_whose_value_the_library_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Refusing:
+        DEFAULT_CONFIG: Final = kafka.KafkaProducer.DEFAULT_CONFIG
+
+        def __init__(self, **settings: object) -> None:
+            raise ValueError(f"Not supported codec: {settings['compression_type']}")
+
+    monkeypatch.setattr(client_library, "check_servers", lambda servers: None)
+    monkeypatch.setattr(kafka, "KafkaProducer", Refusing)
+    with pytest.raises(CommandError, match=r"^Not supported codec: foo$"):
+        make_producer("127.0.0.1:1", {"compression.type": "foo"})
 
 
 def test_errors_in_one_line() -> None:
