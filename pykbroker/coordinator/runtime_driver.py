@@ -78,8 +78,7 @@ class CoordinatorRuntime:
         slices: Slices | None = None,
         long_timers: Collection[Hashable] = (),
     ) -> None:
-        """on_loaded(partition): called when a machine has replayed its log.
-
+        """on_loaded(partition): called when a machine has replayed its log, not for an empty one.
         long_timers: the keys of timers whose steps may breathe (LOADED: the first step of a loaded
         machine); slices: where they run.
         """

@@ -176,14 +176,18 @@ class BrokerLifecycleDriver:
         return unfenced
 
     def controlled_shutdown(self) -> Deferred:
-        """Transfer leadership, then be fenced. Resolved with None when the broker may stop."""
+        """Transfer leadership, then be fenced. Resolved with None when the broker may stop: not at
+        all while no controller answers.
+        """
         self._may_stop = Deferred()
         may_stop = self._may_stop
         self._heartbeat()
         return may_stop
 
     def directory_failed(self, directory_id: bytes) -> None:
-        """Report an offline log directory; the controller removes its replicas from service."""
+        """Report an offline log directory; from metadata.version 3.7-IV2 on, the controller removes
+        its replicas from service.
+        """
         if directory_id not in self._offline_directories:
             self._offline_directories.append(directory_id)
             self._heartbeat()

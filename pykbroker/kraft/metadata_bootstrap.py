@@ -24,7 +24,8 @@ def bootstrap_of(
 ) -> list[MetadataRecord]:
     """Return the records for an empty log, from the checkpoint of formatting; empty without one.
 
-    Raises UnsupportedCluster if they finalise a feature that this node does not know.
+    Raises UnsupportedCluster if they finalise a feature that this node does not know;
+    CorruptSnapshot or DecodeError if the file of a Kafka before 4.3 cannot be decoded.
     """
     records: list[MetadataRecord] = []
     if latest is not None and latest.id == BOOTSTRAP:

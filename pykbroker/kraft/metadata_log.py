@@ -196,8 +196,8 @@ class MetadataLog:
             self.files.unlink(f"{self.directory}/{old.file_name}")
 
     def append(self, batch: Buffer, now_ms: int) -> None:
-        """Write a batch whose offsets follow the end of the log. Raises
-        LogDirFailure on disk errors.
+        """Write a batch whose offsets follow the end of the log. Raises LogDirFailure on disk
+        errors, RuntimeError if the log rejects it.
         """
         outcome = self.log.append_as_follower(batch, now_ms)
         if outcome.error:
@@ -241,7 +241,7 @@ class MetadataLog:
                 yield decode_log_batch(header, batch)
 
     def close(self) -> None:
-        """Close the log cleanly, with everything on disk."""
+        """Close the log cleanly, with everything on disk. Raises LogDirFailure on disk errors."""
         self.log.flush()
         self.log.close()
 

@@ -177,8 +177,8 @@ def _batch_at(file: OpenFile, position: int) -> BatchHeader | None:
 def _next_valid(
     file: OpenFile, position: int, damage: _Place, snapshot_offset: int
 ) -> tuple[int, BatchHeader] | None:
-    """Find the first valid batch from `position` on that is in no snapshot;
-    return it and its position.
+    """Find the first valid batch from `position` on that is in no snapshot and may follow `damage`;
+    return its position and its header.
     """
     while position < file.size:
         # Chunks overlap by the length of the pattern.

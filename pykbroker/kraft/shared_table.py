@@ -30,7 +30,8 @@ def merged(
     breathe: Breathe = go_on,
 ) -> Mapping[KeyT, ValueT]:
     """Return `before` with `changes` applied, None removing; `before` itself without changes.
-    `breathe` is called between entries (`environment/slices.py`).
+
+    `breathe` is called between the entries of a large table (`environment/slices.py`).
     """
     if not changes:
         return before

@@ -30,7 +30,7 @@ API_KEY = 45
 
 
 def handle(services: NodeServices, request: Request) -> Outcome:
-    """Pass the request to the active controller."""
+    """Pass the request to the active controller, unless it names no topic or has no time left."""
     message = request.message
     if not message.topics:
         return AlterPartitionReassignmentsResponse()

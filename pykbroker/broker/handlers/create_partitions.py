@@ -28,7 +28,7 @@ API_KEY = 37
 
 
 def handle(services: NodeServices, request: Request) -> Deferred:
-    """Pass the request to the active controller."""
+    """Pass the request to the active controller, unless it has no time left."""
     message = request.message
     if message.timeout_ms <= 0:
         raise KafkaError(ErrorCode.REQUEST_TIMED_OUT)

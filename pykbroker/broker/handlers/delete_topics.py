@@ -30,7 +30,9 @@ API_KEY = 20
 
 
 def handle(services: NodeServices, request: Request) -> Deferred:
-    """Pass the request to the active controller."""
+    """Pass the request to the active controller, unless it has no time left. (If topics cannot be
+    deleted, the controller says so.)
+    """
     message = request.message
     if message.timeout_ms <= 0 and services.config.delete_topic_enable:
         raise KafkaError(ErrorCode.REQUEST_TIMED_OUT)

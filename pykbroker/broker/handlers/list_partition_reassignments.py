@@ -28,7 +28,7 @@ API_KEY = 46
 
 
 def handle(services: NodeServices, request: Request) -> Outcome:
-    """Pass the request to the active controller."""
+    """Pass the request to the active controller, unless it names no topic."""
     message = request.message
     if message.topics is not None and not message.topics:
         return ListPartitionReassignmentsResponse(error_message=None)

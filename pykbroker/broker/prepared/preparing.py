@@ -43,7 +43,9 @@ class Preparing:
         self._routes = routes
 
     def serve(self, connection: PreparedConnection, frame: Frame, now_ms: int) -> Route | None:
-        """Serve the request in flight, and what follows it if that is like it."""
+        """Serve the request in flight, and what follows it if that is like it; return its route,
+        None if it is left to the general path.
+        """
         received, start, end = frame
         if end - start < HEAD_BYTES:
             return None

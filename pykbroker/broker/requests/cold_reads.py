@@ -70,7 +70,9 @@ class ColdReads:
     def serve(
         self, request: Asking, look_up: Callable[[], FoundT], answer: Callable[[FoundT], Any]
     ) -> Any:
-        """Return `answer` of the result of `look_up`, or a Deferred of it."""
+        """Return `answer` of the result of `look_up`, or a Deferred of it, which is never resolved
+        once the client is gone. A bug then closes the connection, a failed read waits for the disk.
+        """
         files = self._files
         files.may_wait = False
         try:

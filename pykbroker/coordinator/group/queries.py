@@ -18,7 +18,8 @@ GROUP_ID_NOT_FOUND_FROM = 6
 
 def describe(group_id: str, group: ClassicGroup | None, version: int) -> DescribedGroup:
     """Describe one group. During a rebalance the protocol and the members' metadata are empty,
-    while the members keep their last assignment; a group that does not exist is Dead.
+    while the members keep their last assignment (none if that rebalance was not completed); a group
+    that does not exist is Dead.
     """
     if group is None:
         described = DescribedGroup(group_id=group_id, group_state=GroupState.DEAD.value)

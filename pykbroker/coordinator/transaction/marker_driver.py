@@ -118,7 +118,7 @@ class MarkerDriver:
     """Sends the end markers of transactions.
 
     write(leader, markers): returns MarkerResults or a KafkaError, or a Deferred of either.
-    on_done(sending): called when all markers are written.
+    on_done(sending): called when all markers are written, or not needed any more.
     """
 
     def __init__(

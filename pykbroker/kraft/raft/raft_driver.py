@@ -202,7 +202,7 @@ class RaftDriver:
     # Following the leader.
 
     def append_from_leader(self, fetched: Sequence[DecodedBatch]) -> None:
-        """Append what `decode_fetched` returned. Raises CorruptBatch if it does not fit the log."""
+        """Append what was decoded. Raises CorruptBatch if it does not fit, LogDirFailure."""
         now_ms = self._now_ms()
         for decoded, batch in fetched:
             if decoded.base_offset != self.log.log.next_offset:

@@ -186,7 +186,9 @@ class RaftService:
     # ---------------------------------------------------------------- the log
 
     def fetch(self, message: Any) -> fetch_response.FetchResponse | Deferred:
-        """FetchRequest for __cluster_metadata; returns a Deferred if there is nothing new."""
+        """FetchRequest for __cluster_metadata; returns a Deferred if there is nothing new and the
+        replica waits.
+        """
         code = self._refusal(message)
         if code:
             return fetch_response.FetchResponse(error_code=code)

@@ -140,7 +140,7 @@ class ClassicGroup:
     # ---- membership
 
     def add(self, member: ClassicMember) -> None:
-        """Add a member. The caller has checked `supports`."""
+        """Add a member. The caller has checked `supports`, unless it is replayed."""
         if member.group_instance_id is not None:
             self.static_members[member.group_instance_id] = member.member_id
         if not self.members:
