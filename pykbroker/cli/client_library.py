@@ -91,7 +91,7 @@ def _library() -> Any:
 
 @contextmanager
 def client_errors() -> Iterator[None]:
-    """Convert errors of kafka-python to one line."""
+    """Convert errors of kafka-python to a CommandError of one line."""
     from kafka.errors import KafkaError
 
     try:
@@ -110,7 +110,9 @@ def _refused_settings() -> Iterator[None]:
 
 
 def error_text(error: BaseException) -> str:
-    """Return an error of the client library in one line, with its name if it is one of Kafka's."""
+    """Return an error of the client library in one line, with the name of its class; without that
+    for a ValueError.
+    """
     text = _ERROR_CODE.sub("", " ".join(str(error).split()))
     name = type(error).__name__
     if text and (name in text or isinstance(error, ValueError)):

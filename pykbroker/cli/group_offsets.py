@@ -246,7 +246,9 @@ def parse_datetime(text: str) -> int:
 
 
 def parse_duration_ms(text: str) -> int:
-    """Parse an ISO 8601 duration like java.time.Duration."""
+    """Parse an ISO 8601 duration like java.time.Duration; rounded to ms, and a T at the end counts
+    as nothing.
+    """
     match = _DURATION.match(text)
     if match is None or not any(match.group(2, 3, 4, 5)):
         raise CommandError("Text cannot be parsed to a Duration")

@@ -48,7 +48,7 @@ class ProducerStatistics:
         self._window_count = self._window_max = self._window_total = self._window_bytes = 0
 
     def record(self, latency_ms: int, size: int) -> None:
-        """Count a record; prints a line at the end of each window."""
+        """Count a record; prints a line at the end of each window, unless `is_silent`."""
         if self.count % self._sampling == 0:
             self._samples.append(latency_ms)
         self.count += 1

@@ -199,7 +199,9 @@ class ColumnBuilder:
     def _walk_headers(
         self, at: Integers, ends: Integers, counts: Integers, first: Integers
     ) -> tuple[Slices, Slices]:
-        """Walk one header of every record per step; every record must end where its headers end."""
+        """Walk one header of every record per step; raises Doubt unless every record ends where
+        its headers end.
+        """
         area = np.frombuffer(self.span.area, np.uint8)
         total = int(counts.sum())
         name_starts, name_ends, value_starts, value_ends = np.empty((4, total), np.int64)
@@ -228,7 +230,9 @@ class ColumnBuilder:
 
 
 def _text(names: Any) -> Any:
-    """Return header names as strings; malformed UTF-8 is replaced, as in Java's consumer."""
+    """Return header names as strings; malformed UTF-8 is replaced, as in Java's consumer, if not
+    always by as many U+FFFD.
+    """
     try:
         return names.cast(pa.string())
     except pa.ArrowInvalid:

@@ -99,7 +99,11 @@ def plan(selection: Selection, split_bytes: int = DEFAULT_SPLIT_BYTES) -> Plan:
 def plan_partition(
     files: PartitionFiles, selection: Selection, split_bytes: int = DEFAULT_SPLIT_BYTES
 ) -> tuple[PlannedPartition, list[Split]]:
-    """Plan what to read of one listed partition."""
+    """Plan what to read of one listed partition.
+
+    Raises OffsetsGone (see `_resolve`), FileNotFoundError if a segment was replaced since it was
+    listed, and for a strict selection of committed records CorruptSegment (see `refuse`).
+    """
     frozen = freeze(files)
     readable, transactions = _readable_end(files, frozen, selection)
     start, end = _resolve(files, readable, selection)
