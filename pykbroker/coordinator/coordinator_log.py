@@ -30,8 +30,8 @@ class Appended(NamedTuple):
 
 
 class LogBounds(NamedTuple):
-    """The exclusive end offsets of one partition: `end` includes batches that are queued but not
-    yet written, `written` does not; everything before `high_watermark` is committed.
+    """The start and the exclusive end offsets of one partition: `end` includes batches that are
+    queued but not yet written, `written` does not; everything before `high_watermark` is committed.
     """
 
     start: int

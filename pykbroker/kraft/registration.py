@@ -132,7 +132,9 @@ class BrokerRegistration(NamedTuple):
 
     @property
     def default_directory(self) -> bytes:
-        """Return the directory of a new replica: the only one, otherwise the broker chooses."""
+        """Return the directory of a new replica: the only one; of several, the broker chooses;
+        without any (before KIP-858), it counts as migrating.
+        """
         if not self.directories:
             return MIGRATING_DIRECTORY
         return self.directories[0] if len(self.directories) == 1 else UNASSIGNED_DIRECTORY

@@ -52,7 +52,9 @@ class UnreadableDirectory(StorageError):
 
 
 class Storage(NamedTuple):
-    """The formatted directories of one node; those that cannot be read have no id."""
+    """The directories of one node, and those that were formatted just now; one that cannot be read
+    has no id.
+    """
 
     cluster_id: str
     directory_ids: dict[str, bytes]

@@ -38,7 +38,9 @@ NewIsr = tuple[tuple[int, int], ...]
 
 
 def alter_partition(state: ControllerState, request: Any, version: int) -> Decision[MetadataRecord]:
-    """Decide an AlterPartitionRequest; every partition has a result."""
+    """Decide an AlterPartitionRequest; every partition has a result. Raises KafkaError for another
+    broker epoch.
+    """
     check_broker_epoch(state, request.broker_id, request.broker_epoch)
     records: list[MetadataRecord] = []
     reply = AlterPartitionResponse()

@@ -35,7 +35,8 @@ def manual_partitions(
     first: int | None = None,
     factor: int | None = None,
 ) -> dict[int, PartitionImage]:
-    """Return partitions on the brokers chosen by the client.
+    """Return partitions on the brokers chosen by the client. Raises KafkaError if they cannot be
+    there.
 
     Without `first` each assignment names its partition (CreateTopics); with it they are numbered
     from there (CreatePartitions). All have `factor` replicas, or as many as the first.

@@ -86,7 +86,8 @@ def check_broker_epoch(state: ControllerState, broker_id: int, epoch: int) -> Br
 def register_broker(
     state: ControllerState, request: Any, version: int, now_ms: int
 ) -> Decision[MetadataRecord]:
-    """Decide a BrokerRegistrationRequest; the reply carries the broker's epoch.
+    """Decide a BrokerRegistrationRequest; the reply carries the broker's epoch. Raises KafkaError
+    if the broker must not register, or not yet.
 
     The epoch of a new incarnation is the offset of its first record, so it only grows.
     """
@@ -204,7 +205,7 @@ def _checked_features(state: ControllerState, features: Any) -> list[BrokerFeatu
 
 
 def heartbeat(state: ControllerState, request: Any, now_ms: int) -> Decision[MetadataRecord]:
-    """Decide a BrokerHeartbeatRequest."""
+    """Decide a BrokerHeartbeatRequest. Raises KafkaError for another broker epoch."""
     broker_id = request.broker_id
     broker = check_broker_epoch(state, broker_id, request.broker_epoch)
     registered_at = state.registration_offsets.get(broker_id, -1)
@@ -340,7 +341,9 @@ def fence_stale_broker(state: ControllerState, now_ms: int) -> Decision[Metadata
 
 
 def unregister_broker(state: ControllerState, broker_id: int) -> Decision[MetadataRecord]:
-    """Decide an UnregisterBrokerRequest: remove the broker; its replicas stay assigned."""
+    """Decide an UnregisterBrokerRequest: remove the broker; its replicas stay assigned. Raises
+    KafkaError if it is not registered.
+    """
     from pykbroker.protocol.messages.unregister_broker_response import UnregisterBrokerResponse
 
     broker = state.broker(broker_id)
@@ -357,7 +360,9 @@ def unregister_broker(state: ControllerState, broker_id: int) -> Decision[Metada
 
 
 def register_controller(state: ControllerState, request: Any) -> Decision[MetadataRecord]:
-    """Decide a ControllerRegistrationRequest (KIP-919)."""
+    """Decide a ControllerRegistrationRequest (KIP-919). Raises KafkaError before metadata.version
+    3.7-IV0.
+    """
     if not supports_controller_registration(state.metadata_version):
         raise KafkaError(
             ErrorCode.UNSUPPORTED_VERSION,
@@ -387,7 +392,9 @@ def register_controller(state: ControllerState, request: Any) -> Decision[Metada
 
 
 def unregister_controller(state: ControllerState, controller_id: int) -> Decision[MetadataRecord]:
-    """Decide an UnregisterControllerRequest (KIP-1312): remove one that is no longer a voter."""
+    """Decide an UnregisterControllerRequest (KIP-1312): remove one that is no longer a voter.
+    Raises KafkaError if it is one or not registered, or before metadata.version 4.4-IV2.
+    """
     from pykbroker.protocol.messages.unregister_controller_response import (
         UnregisterControllerResponse,
     )

@@ -41,7 +41,9 @@ _SCOPES: Final = {TOPIC_RESOURCE: "topic", BROKER_RESOURCE: "broker", GROUP_RESO
 
 
 def incremental_alter_configs(state: ControllerState, request: Any) -> Decision[MetadataRecord]:
-    """Decide an IncrementalAlterConfigsRequest."""
+    """Decide an IncrementalAlterConfigsRequest. Raises KafkaError for an unknown operation, or if
+    too much would change.
+    """
     from pykbroker.protocol.messages import incremental_alter_configs_response as messages
 
     if any(
@@ -56,7 +58,9 @@ def incremental_alter_configs(state: ControllerState, request: Any) -> Decision[
 
 
 def legacy_alter_configs(state: ControllerState, request: Any) -> Decision[MetadataRecord]:
-    """Decide an AlterConfigsRequest: keys that it does not name are removed."""
+    """Decide an AlterConfigsRequest: keys that it does not name are removed. Raises KafkaError if
+    too much would change.
+    """
     from pykbroker.protocol.messages import alter_configs_response as messages
 
     response = messages.AlterConfigsResponse()
@@ -143,8 +147,8 @@ def _whole_changes(
 def _config_records(
     state: ControllerState, resource: tuple[int, str], current: dict[str, str], changes: Changes
 ) -> list[MetadataRecord]:
-    """Return a record for each key that changes. Broker keys are always written, because a broker
-    rereads a password or a file when it sees the record (KAFKA-13002).
+    """Return a record for each key that changes. Broker keys are always written, because Kafka's
+    brokers reread a password or a file when they see the record (KAFKA-13002).
     """
     resource_type, name = resource
     return [

@@ -27,7 +27,9 @@ from pykbroker.protocol.messages import assign_replicas_to_dirs_response as resp
 
 
 def assign_replicas_to_dirs(state: ControllerState, request: Any) -> Decision[MetadataRecord]:
-    """Decide an AssignReplicasToDirsRequest; every partition has a result."""
+    """Decide an AssignReplicasToDirsRequest; every partition has a result. Raises KafkaError for
+    another broker epoch, or before metadata.version 3.7-IV2.
+    """
     if not supports_directory_assignment(state.metadata_version):
         raise KafkaError(
             ErrorCode.UNSUPPORTED_VERSION, "Directory assignment is not supported yet."

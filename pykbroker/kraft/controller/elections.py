@@ -47,7 +47,8 @@ def elect_leaders(state: ControllerState, request: Any) -> Decision[MetadataReco
     """Decide an ElectLeadersRequest; the reply is an ElectLeadersResponse.
 
     A request without topics (null) covers every partition; its reply omits partitions that need no
-    election.
+    election. Raises KafkaError for an unknown type of election, or if too many leaders would
+    change.
     """
     election = request.election_type
     if election not in _ELECTIONS:

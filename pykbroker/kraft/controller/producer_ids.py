@@ -19,7 +19,9 @@ _MAX_PRODUCER_ID: Final = 2**63 - 1
 
 
 def allocate_producer_ids(state: ControllerState, request: Any) -> Decision[MetadataRecord]:
-    """Decide an AllocateProducerIdsRequest; the reply names the block."""
+    """Decide an AllocateProducerIdsRequest; the reply names the block. Raises KafkaError for
+    another broker epoch, or once the ids are used up.
+    """
     check_broker_epoch(state, request.broker_id, request.broker_epoch)
     first = max(state.image.next_producer_id, 0)
     if first > _MAX_PRODUCER_ID - PRODUCER_ID_BLOCK_SIZE:

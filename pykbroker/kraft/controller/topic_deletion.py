@@ -26,7 +26,9 @@ from pykbroker.protocol.primitives import ZERO_UUID
 
 
 def delete_topics(state: ControllerState, request: Any, version: int) -> Decision[MetadataRecord]:
-    """Decide a DeleteTopicsRequest; the reply is a DeleteTopicsResponse."""
+    """Decide a DeleteTopicsRequest; the reply is a DeleteTopicsResponse. Raises KafkaError if
+    delete.topic.enable is false, or for too many topics.
+    """
     if not state.static_config.delete_topic_enable:
         if version < 3:
             raise KafkaError(

@@ -37,7 +37,9 @@ from pykbroker.protocol.messages.topic_record import TopicRecord
 
 
 def create_topics(state: ControllerState, request: Any) -> Decision[MetadataRecord]:
-    """Decide a CreateTopicsRequest; the reply is a CreateTopicsResponse."""
+    """Decide a CreateTopicsRequest; the reply is a CreateTopicsResponse. Raises KafkaError for too
+    many partitions or records.
+    """
     _check_total_partitions(state, request.topics)
     counts = Counter(topic.name for topic in paced(request.topics, state.breathe))
     response = CreateTopicsResponse()

@@ -12,7 +12,8 @@ class ClassicMember:
     """A member, dynamic or static (`group_instance_id`).
 
     protocols: (name, metadata) in the member's order of preference.
-    assignment: bytes of the last completed rebalance; kept while the next one is prepared.
+    assignment: bytes of the last completed rebalance; kept while the next one is prepared, but lost
+     if that is interrupted while members wait for theirs.
     awaiting_join, awaiting_sync: the caller id of the parked JoinGroup or SyncGroup, or None.
     join_version: the version of the last JoinGroup (its error replies differ by version).
     session_deadline_ms: when the session expires, unless the member sends a request.
