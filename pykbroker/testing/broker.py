@@ -108,7 +108,7 @@ class Broker:
     # ---------------------------------------------------------------- life cycle
 
     def start(self) -> Self:
-        """Start the node and wait until it is ready."""
+        """Start the node and wait until it is ready; see `wait_until_ready`."""
         self.launch()
         return self.wait_until_ready()
 
@@ -126,7 +126,9 @@ class Broker:
             )
 
     def wait_until_ready(self) -> Self:
-        """Wait until the launched node serves; raises BrokerFailed if it ends or takes too long."""
+        """Wait until the launched node serves; if it ends or takes too long, kill it and raise
+        BrokerFailed.
+        """
         try:
             self._wait_until_ready(self.process)
         except BaseException:
@@ -135,7 +137,10 @@ class Broker:
         return self
 
     def stop(self) -> None:
-        """Stop the node cleanly (SIGTERM); does nothing if it is not running."""
+        """Stop the node cleanly (SIGTERM); does nothing if it is not running.
+
+        Raises BrokerFailed if it fails, or does not stop in time and is killed.
+        """
         process = self._process
         if process is None:
             return

@@ -26,7 +26,9 @@ class MarkerError(Exception):
 
 
 def options_of(marks: Iterable[pytest.Mark]) -> BrokerOptions:
-    """Merge the markers of a test, its class and its module; the closest one takes precedence."""
+    """Merge the markers of a test, its class and its module; the closest one takes precedence.
+    Raises MarkerError.
+    """
     config: dict[str, str] = {}
     topics: dict[str, int] = {}
     for mark in marks:

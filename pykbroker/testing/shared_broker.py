@@ -50,5 +50,5 @@ class SharedBroker:
 
 
 def _legal(name: str) -> str:
-    """Return `name` with only the characters that Kafka allows in topic names."""
+    """Return the start of `name` with only the characters that Kafka allows in topic names."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name)[:_LONGEST]

@@ -27,7 +27,8 @@ class TopicNotCreated(Exception):
 def create_topics(address: tuple[str, int], topics: Topics) -> None:
     """Create topics: names, or names with their numbers of partitions.
 
-    Returns once the topics are in the metadata. Raises TopicNotCreated if the broker refuses one.
+    Returns once the topics are in the metadata. Raises TopicNotCreated if the broker refuses one,
+    OSError if it cannot be reached.
     """
     counts = topics if isinstance(topics, Mapping) else dict.fromkeys(topics, _DEFAULT)
     if not counts:

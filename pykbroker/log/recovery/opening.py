@@ -40,10 +40,10 @@ def open_log(
     producer_id_expiration_ms: int = DEFAULT_PRODUCER_EXPIRATION_MS,
 ) -> PartitionLog:
     """Open or create the log in `directory`. Raises OSError or LogDirFailure, or
-    OffsetsOutOfPlace, before which no batch is removed.
+    OffsetsOutOfPlace, before which no batch is cut off.
 
     is_contiguous: the topic was never compacted, so a gap between segments is reported as a loss,
-    and empty segments behind the last one are deleted.
+    and after an unclean stop empty last segments behind one are deleted.
     """
     if not files.is_dir(directory):
         files.mkdir(directory)

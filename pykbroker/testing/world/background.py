@@ -144,7 +144,7 @@ class SimulatedProcess:
         return deferred
 
     def end(self) -> None:
-        """See `WorkerProcess`."""
+        """See `WorkerProcess`; but a caller that waits for a line gets None."""
         self._module = None
         receivers, self._receivers = self._receivers, deque()
         for deferred in receivers:

@@ -77,7 +77,7 @@ class Faults:
         world.on_crash_point = self._crash_point
 
     def start(self) -> None:
-        """Inject faults from now on, until `heal`."""
+        """Inject faults from now on, until `heal` or `mend`."""
         self.world.timeline.note("faults", f"enabled: {', '.join(self.weights)}")
         self._next()
 
@@ -173,7 +173,7 @@ class Faults:
         self._later(5, 600, self._mend_disk, node)
 
     def _mend_disk(self, node: Node) -> None:
-        """Repair the disk; a process that has lost its directory is killed."""
+        """Repair the disk, and kill the process, which may have lost its directory."""
         if not node.may_fail:
             return  # the faults are over already
         node.machine.files.fail = None

@@ -299,7 +299,7 @@ class MemoryFiles(Files):
         self._locks.clear()
 
     def hand_over(self) -> MemoryFiles:
-        """Return the same disk for the next process; this object rejects every call from now on."""
+        """Return the same disk for the next process; counted calls of this object now crash."""
         following = MemoryFiles()
         following.root = self.root
         following.calls = self.calls

@@ -97,7 +97,7 @@ class Network(Links):
     def _pair(
         self, process: Process, client: NetworkHost, server: NetworkHost, listening: Port
     ) -> Endpoint:
-        """Return both ends of a new connection; the far one waits to be accepted."""
+        """Return the near end of a new connection, whose far end waits to be accepted."""
         client.next_port += 1
         near = Endpoint(self, client, process, (server.address, listening.port))
         far = Endpoint(self, server, listening.process, (client.number_address, client.next_port))
@@ -142,7 +142,7 @@ class Network(Links):
         self.link(sender, receiver).jitter_us = jitter_us
 
     def connections(self) -> list[Endpoint]:
-        """Return one end of every open connection, in a fixed order."""
+        """Return the ends of all connections that know of no failure, in a fixed order."""
         return [
             endpoint
             for _, host in sorted(self.hosts.items())

@@ -48,7 +48,7 @@ class NodeRule(Protocol):
     """A rule that holds for a node after every event of its process."""
 
     def check(self, node: Node, server: BrokerServer | None) -> None:
-        """Raise Violation if it does not hold now. `server` is None unless the node serves."""
+        """Raise Violation if it does not hold now. `server` is `Node.serving`."""
 
 
 class ImageRule(Protocol):
@@ -175,7 +175,7 @@ class Node:
     # ---------------------------------------------------------------- down
 
     def stop(self) -> None:
-        """Send SIGTERM: shut down cleanly."""
+        """Send SIGTERM: shut down cleanly; does nothing unless it serves."""
         server = self.server
         if self.state is not NodeState.UP or server is None:
             return

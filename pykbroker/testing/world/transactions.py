@@ -263,7 +263,7 @@ class TransactionSetUp(TransactionalClient):
         """The finalised transaction.version."""
 
     async def script(self) -> None:
-        """Create, alter, and describe the topics."""
+        """Create and configure the topics, and read the transaction.version."""
         configs = {"segment.ms": "700", **self._configs}
         await self._administrator.create(TOPIC, self.topic.partitions, self.topic.rules, configs)
         await self._administrator.learn_ids()

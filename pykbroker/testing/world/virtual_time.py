@@ -127,7 +127,9 @@ class EventQueue:
         return False
 
     def next_due_us(self) -> int | None:
-        """Return when the next event is due; None if there is none."""
+        """Return when the next event is due, at the earliest (its process may be paused); None if
+        there is none.
+        """
         while self._heap:
             due_us, _, event = self._heap[0]
             if not event.is_cancelled and (event.process is None or event.process.is_alive):

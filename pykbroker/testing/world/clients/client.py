@@ -172,7 +172,7 @@ class Client(ABC):
     ) -> Any:
         """Repeat a request that changes nothing, or may be repeated, until it is answered.
 
-        None when the client is to stop, or the answer is an error that stays.
+        None when the client is to stop, or `tries` are over. KafkaError if it is not retriable.
         """
         for _ in range(tries):
             try:

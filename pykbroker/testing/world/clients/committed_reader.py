@@ -48,7 +48,7 @@ class CommittedReader(TransactionalClient):
         self.positions = dict.fromkeys(self.positions, 0)
 
     async def script(self) -> None:
-        """Read one partition after the other until the end of the world."""
+        """Read from one leader after the other until the end of the world."""
         while not self.is_stopping:
             if self._failures != self.catalog.power_failures or (
                 self.dice.one_in(ONE_IN_BEGINS_AGAIN) and not self.world.is_calm()

@@ -41,8 +41,8 @@ class TransactionalClient(RoutedClient):
         return min(most, self.version_of(api_name, least))
 
     async def ask_within_life(self, message: Message, version: int, **named: Any) -> Any:
-        """As `ask`. KafkaError, too, when a power failure lies between: what the node promised
-        before is told by the logs."""
+        """As `ask`. KafkaError, too, when a power failure lies between, unless all is durable: what
+        the node promised before is told by the logs."""
         failures = self.catalog.power_failures
         response = await self.ask(message, version, **named)
         if self.catalog.power_failures != failures and not self.ledger.is_durable:
