@@ -445,7 +445,7 @@ class BrokerServer:
         await self.log_manager.close_logs(self.kraft.broker_epoch, high_watermarks, closing)
 
     def _on_directory_offline(self, directory: LogDirectory) -> None:
-        """Let the controller move its leaders; a node that cannot be without it halts."""
+        """Report a failed log directory to the controller; a node that needs it halts instead."""
         if not self._watches_directories:
             return  # the start looks at what is offline by then
         loss = self.log_manager.directories.loss_of(directory, self.config.metadata_log_directory)

@@ -55,8 +55,8 @@ class LoadingDriver:
         self._is_scheduled = False
 
     def start(self, hosted: HostedShard) -> None:
-        """Load a partition; if it is already being loaded, start again from
-        the beginning of its log.
+        """Load a partition; if it is already being loaded, start again from the beginning of its
+        log. An empty one is active at once; one whose log this node does not host has failed.
         """
         hosted.state = HostState.LOADING
         if hosted in self._queue:

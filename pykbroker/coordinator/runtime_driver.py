@@ -153,7 +153,7 @@ class CoordinatorRuntime:
             waiting.deferred.resolve(reply)
 
     def on_failed(self, topic_partition: TopicPartition, code: int) -> None:
-        """Discard a machine whose replayed records did not reach the log."""
+        """Discard a machine whose replayed records did not reach the log, and load it again."""
         hosted = self._hosted.get(topic_partition.partition)
         if hosted is not None:
             self._restart(hosted)

@@ -236,7 +236,7 @@ class BrokerLifecycleDriver:
         )
 
     def stop(self) -> None:
-        """Stop sending heartbeats."""
+        """Stop sending heartbeats, registrations and replica locations."""
         self._stopped = True
         if self._timer is not None:
             self._timer.cancel()

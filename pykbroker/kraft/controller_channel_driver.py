@@ -89,7 +89,9 @@ class ControllerChannel:
         self._now_ms = now_ms
 
     def send(self, message: Message, deadline_ms: int) -> Deferred:
-        """Send a request of this node to the active controller."""
+        """Send a request of this node to the active controller; return a Deferred of the response
+        or of a KafkaError, which also stands for the error of a whole response.
+        """
         local = self._local
         if local is not None and local.is_active:
             version = request_api(message).max_version
@@ -186,7 +188,9 @@ class ControllerChannel:
     async def _retried(
         self, message: Message, deadline_ms: int, here: Callable[[], Deferred] | None
     ) -> Any:
-        """Ask the active controller, retrying until one decides or the deadline has passed."""
+        """Ask the active controller, retrying until one decides. Raises its KafkaError, or
+        REQUEST_TIMED_OUT once the deadline has passed.
+        """
         local = self._local
         while True:
             if here is not None and local is not None and local.is_active:

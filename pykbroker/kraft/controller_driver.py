@@ -121,8 +121,8 @@ class ControllerDriver:
         return deferred
 
     def run(self, decide: Decide) -> Deferred:
-        """Let the controller decide; the Deferred is resolved with the reply once
-        it is committed.
+        """Let the controller decide; the Deferred is resolved with the reply once it is committed,
+        or with a KafkaError.
         """
         deferred = Deferred()
         if self._is_deciding or self._undecided:

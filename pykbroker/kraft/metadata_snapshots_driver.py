@@ -56,7 +56,7 @@ class MetadataSnapshots:
         self._timer: Timer | None = None
 
     def start(self) -> None:
-        """Start cleaning."""
+        """Clean every CLEAN_INTERVAL_MS from now on."""
         self._timer = self._scheduler.call_later(CLEAN_INTERVAL_MS, self._clean_again)
 
     def stop(self) -> None:

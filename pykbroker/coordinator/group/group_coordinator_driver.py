@@ -246,7 +246,7 @@ class GroupCoordinator:
     # ---- groups
 
     def describe(self, group_ids: Sequence[str], version: int) -> list[DescribedGroup] | Deferred:
-        """In the order asked for, each group once."""
+        """Describe groups, in the order asked for, each once."""
         parts = [
             self.runtime.read(partition, GroupShard.describe, ids, version, _refuse_describe)
             for partition, ids in self._by_partition(group_ids).items()
@@ -277,7 +277,7 @@ class GroupCoordinator:
         return gather(parts, combine)
 
     def delete_groups(self, group_ids: Sequence[str]) -> list[DeletableGroupResult] | Deferred:
-        """In the order asked for, each group once."""
+        """Delete groups; the results are in the order asked for, each group once."""
         parts = [
             self.runtime.write(partition, GroupShard.delete_groups, ids, NO_CONTEXT, _refuse_delete)
             for partition, ids in self._by_partition(group_ids).items()

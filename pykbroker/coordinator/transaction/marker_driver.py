@@ -206,7 +206,9 @@ class MarkerDriver:
     # ---- sending
 
     def _queue(self, sending: Sending, partitions: Iterable[TopicPartition]) -> None:
-        """Sort by leader."""
+        """Queue partitions by leader; one without a leader is tried again, a deleted one needs no
+        marker.
+        """
         self._new[sending] = None
         image = self._image()
         by_leader: dict[int, list[TopicPartition]] = {}

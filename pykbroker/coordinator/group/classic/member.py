@@ -13,7 +13,7 @@ class ClassicMember:
 
     protocols: (name, metadata) in the member's order of preference.
     assignment: bytes of the last completed rebalance; kept while the next one is prepared, but lost
-     if that is interrupted while members wait for theirs.
+        if that is interrupted while members wait for theirs.
     awaiting_join, awaiting_sync: the caller id of the parked JoinGroup or SyncGroup, or None.
     join_version: the version of the last JoinGroup (its error replies differ by version).
     session_deadline_ms: when the session expires, unless the member sends a request.
