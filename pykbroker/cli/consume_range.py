@@ -34,10 +34,12 @@ def parse_bound(text: str, now: datetime) -> Bound:
         return text
     if is_number(text):
         return int(text)
-    if match := _AGO.match(text):
-        return now - timedelta(milliseconds=int(match[1]) * _UNITS_MS[match[2]])
     try:
+        if match := _AGO.match(text):
+            return now - timedelta(milliseconds=int(match[1]) * _UNITS_MS[match[2]])
         return datetime.fromisoformat(text).astimezone()
+    except OverflowError:
+        raise CommandError(f"{text!r} is longer ago than the year 1") from None
     except ValueError:
         raise CommandError(
             f"{text!r} is neither earliest, latest, an offset, a time such as "

@@ -182,7 +182,7 @@ def _of_lines(
 def _unescaped(separator: str) -> str:
     r"""`\t` and its like as they are written on a command line."""
     try:
-        found = separator.encode().decode("unicode_escape")
+        found = separator.encode("latin-1", "backslashreplace").decode("unicode_escape")
     except UnicodeDecodeError:
         found = ""
     if not found:

@@ -12,8 +12,8 @@ from enum import Enum
 from typing import Final
 
 from pykbroker.config.broker_config import BrokerConfig
+from pykbroker.config.broker_keys import BROKER_KEYS
 from pykbroker.config.definition import ConfigError, ConfigType, Key, Status
-from pykbroker.config.describe import broker_key_of
 from pykbroker.config.load import Properties, complete_standalone, describes_quorum
 from pykbroker.config.parsing import listener_names, parse_static
 from pykbroker.values import NamedTuple
@@ -74,8 +74,8 @@ def _finding(name: str, text: str, origin: str, listeners: Collection[str]) -> F
     try:
         key, value = parse_static(name, text, listeners)
     except ConfigError as error:
-        hidden = _is_secret(broker_key_of(name))
-        return Finding(name, HIDDEN if hidden else text, Effect.REFUSED, error.message, origin)
+        shown = HIDDEN if _may_be_secret(name) else text
+        return Finding(name, shown, Effect.REFUSED, error.message, origin)
     shown = HIDDEN if _is_secret(key) else text
     if key.status in (Status.ACCEPTED, Status.UNUSED):
         return Finding(name, shown, Effect.NO_EFFECT, key.reason, origin)
@@ -85,3 +85,11 @@ def _finding(name: str, text: str, origin: str, listeners: Collection[str]) -> F
 
 def _is_secret(key: Key | None) -> bool:
     return key is not None and key.type is ConfigType.PASSWORD
+
+
+def _may_be_secret(name: str) -> bool:
+    """Return whether a refused key is that of a password, whatever is in front of it: a listener or
+    a SASL mechanism.
+    """
+    secrets = (key.name for key in BROKER_KEYS.values() if _is_secret(key))
+    return any(name == each or name.endswith(f".{each}") for each in secrets)

@@ -277,7 +277,7 @@ def key_table(keys: Iterable[Key]) -> dict[str, Key]:
 # --- text <-> value, by the rules of ConfigDef ------------------------------------------------
 
 _JAVA_BLANKS: Final = "".join(map(chr, range(33)))  # String.trim() cuts all up to U+0020
-_INTEGER: Final = re.compile(r"[+-]?[0-9]+\Z")
+_INTEGER: Final = re.compile(r"[+-]?[0-9]{1,1000}\Z")  # Python's int takes no more than 4300
 _DECIMAL: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[fFdD]?\Z")
 _DOUBLE_NAMES: Final = re.compile(r"[+-]?(NaN|Infinity)\Z")
 _COMMA: Final = re.compile(r"\s*,\s*")

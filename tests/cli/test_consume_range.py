@@ -19,6 +19,9 @@ def test_bounds() -> None:
     assert parse_bound("1500ms", NOW) == datetime(2026, 1, 31, 11, 59, 58, 500_000, tzinfo=UTC)
     assert parse_bound("2026-01-31T10:00:00+01:00", NOW) == datetime(2026, 1, 31, 9, tzinfo=UTC)
     assert parse_bound("2026-01-31", NOW) == datetime(2026, 1, 31).astimezone()
+    for long_ago in ("800000d", "99999999999999d"):
+        with pytest.raises(CommandError, match=f"'{long_ago}' is longer ago than the year 1"):
+            parse_bound(long_ago, NOW)
     for wrong in ("yesterday", "-5m", "5w"):
         with pytest.raises(CommandError, match="is neither earliest, latest, an offset"):
             parse_bound(wrong, NOW)

@@ -37,6 +37,12 @@ def test_lines(ask: Run, topic: str, type_in: Type, values: Values) -> None:
     assert values(topic) == ["\ta\tone", "\tb\ttwo\tmore"]
 
 
+def test_a_separator_in_any_script(ask: Run, topic: str, type_in: Type, values: Values) -> None:
+    type_in("a→é\tb\n".encode())
+    assert ask("produce", topic, "--key-separator", "→é\\t").code == 0
+    assert values(topic) == ["\ta\tb"]
+
+
 def test_forms(ask: Run, topic: str, type_in: Type, values: Values) -> None:
     type_in(b"6b76=Zm9v\n")
     forms = ("--key-format", "hex", "--value-format", "base64")

@@ -38,11 +38,13 @@ def test_what_each_key_does() -> None:
 
 def test_every_refused_key_is_an_error() -> None:
     report = check(
-        "num.partition=3\nnum.partitions=x\nbroker.id=1\nlistener.name.a.ssl.key.password=x"
+        "num.partition=3\nnum.partitions=x\nbroker.id=1\nlistener.name.a.ssl.key.password=x\n"
+        "listener.name.a.plain.sasl.jaas.config=secret"
     )
     refused = {each.key: each for each in report.findings if each.effect is Effect.REFUSED}
-    assert set(refused) == {"num.partition", "num.partitions", "listener.name.a.ssl.key.password"}
-    assert refused["listener.name.a.ssl.key.password"].value == HIDDEN
+    password, jaas = "listener.name.a.ssl.key.password", "listener.name.a.plain.sasl.jaas.config"
+    assert set(refused) == {"num.partition", "num.partitions", password, jaas}
+    assert refused[password].value == refused[jaas].value == HIDDEN
     assert report.errors == tuple(f"{each.origin}: {each.why}" for each in refused.values())
 
 

@@ -13,6 +13,7 @@ REFUSALS = [
     ("retention.ms", "-2", "Value must be at least -1"),
     ("segment.bytes", "1", "Value must be at least 1048576"),
     ("segment.bytes", "99999999999", "Not a number of type INT"),
+    ("segment.bytes", "9" * 5000, "Not a number of type INT"),
     ("cleanup.policy", "foo", "String must be one of: compact, delete"),
     ("compression.gzip.level", "0", "Value must be between 1 and 9 or equal to -1"),
     ("compression.lz4.level", "18", "Value must be no more than 17"),
