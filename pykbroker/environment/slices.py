@@ -87,7 +87,9 @@ class Slices(Protocol):
         """
 
     def close(self) -> None:
-        """End the jobs at their next `breathe`; no Deferred is resolved any more."""
+        """End the jobs at the `breathe` where they wait, or when their `apart` has ended; no
+        Deferred is resolved any more.
+        """
 
 
 class InOneGo:

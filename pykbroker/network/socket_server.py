@@ -39,7 +39,7 @@ _log = logging.getLogger("pykbroker.network")
 
 
 class SocketServer:
-    """The sockets of one node."""
+    """The sockets of one node. Creating them raises UnknownHost (connection_limits.py)."""
 
     def __init__(
         self,

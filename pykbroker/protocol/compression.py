@@ -82,7 +82,9 @@ class DecompressedTooLarge(CorruptCompression):
 
 
 def compress(codec: int, payload: BytesLike, level: int | None = None) -> bytes:
-    """Compress with Kafka's framing; `level` as in Kafka's `compression.<codec>.level`."""
+    """Compress with Kafka's framing; `level` as in Kafka's `compression.<codec>.level`, which gzip,
+    lz4 and zstd have. CorruptCompression for an unknown codec.
+    """
     if codec == NONE:
         return bytes(payload)
     if codec == GZIP:

@@ -40,7 +40,7 @@ M = TypeVar("M", bound=Message)
 
 
 def to_json(message: Message, version: int, serialize_records: bool = True) -> dict[str, Any]:
-    """The JSON object of a whole message."""
+    """The JSON object of a whole message; EncodeError if the version cannot represent it."""
     name = type(message).__name__
     schema = message_schema(name)
     if version not in schema.versions:

@@ -167,7 +167,9 @@ def _messages_inside(payload: bytes) -> Iterator[tuple[int, BatchHeader]]:
 
 
 def old_checksums(message: BytesLike, header: BatchHeader) -> list[tuple[int, bool]]:
-    """(checksum, whether it is right) of the message of each record, as `old_records` has them."""
+    """(checksum, whether it is right) of the message of each record, as `old_records` has them;
+    CorruptRecord.
+    """
     codec = header.attributes & CODEC_MASK
     if codec == compression.NONE:
         return [(header.crc, check_old_crc(message, header))]

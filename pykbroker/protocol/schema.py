@@ -305,7 +305,7 @@ def _candidate_files(name: str) -> list[Traversable]:
 
 @cache
 def message_schema(name: str) -> Message:
-    """The schema of the message with Kafka's name `name`, e.g. ``ProduceRequest``."""
+    """The schema of the message with Kafka's name `name`, e.g. ``ProduceRequest``. SchemaError."""
     for file in _candidate_files(name):
         for message in parse_schema(file.read_text("utf-8")):
             if message.name == name:

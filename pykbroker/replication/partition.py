@@ -153,7 +153,7 @@ class Partition:
     # ---- the cluster's events
 
     def step(self, event: Event, now_ms: int) -> list[Effect]:
-        """Accept one event; return the effects in the order to carry them out."""
+        """Accept one event; return the effects in the order to carry them out. LogDirFailure."""
         match event:
             case PartitionAssigned():
                 return self._assigned(event, now_ms)

@@ -375,7 +375,7 @@ class ReplicaManager:
             self._carry_out(partition, effects, now_ms)
 
     def step(self, partition: Partition, event: Event, now_ms: int) -> None:
-        """Pass `event` to a partition and carry out its effects."""
+        """Pass `event` to a partition, if it is still hosted, and carry out its effects."""
         if partition.hosted:
             self._carry_out(partition, partition.step(event, now_ms), now_ms)
 

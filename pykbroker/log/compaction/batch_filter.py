@@ -78,7 +78,9 @@ class Retention:
 
 
 def filter_batch(batch: BytesLike, header: BatchHeader, retention: Retention) -> BytesLike | None:
-    """Return what is kept of a batch: None, the batch, or a new one (then `header` is changed)."""
+    """Return what is kept of a batch: None, the batch, or a new one (then `header` is changed).
+    Raises CorruptBatch.
+    """
     horizon = header.delete_horizon_ms
     empties_marker = False
     if header.attributes & CONTROL_BIT:

@@ -78,7 +78,9 @@ class CleanerState:
     # -- choosing -------------------------------------------------------------------------------
 
     def consider(self, log: PartitionLog, high_watermark: int, now_ms: int) -> LogToClean | None:
-        """Return the log if it is due and may be cleaned now."""
+        """Return the log if it is due and may be cleaned now. Raises OSError, CorruptSegment,
+        CorruptIndex.
+        """
         partition = log.topic_partition
         if not self._is_of(log):
             self.removed(partition)  # the topic was recreated, or the replica has come back

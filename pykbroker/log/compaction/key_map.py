@@ -18,7 +18,7 @@ ENTRY_OVERHEAD_BYTES = 160
 
 
 class KeyMap:
-    """A map of keys, filled by `put_all` and queried by `offset_of`."""
+    """A map of keys, filled by `put_all` and queried by `offset_of`, or in `offsets` itself."""
 
     __slots__ = ("_max_bytes", "_used_bytes", "latest_offset", "offsets")
 

@@ -117,7 +117,7 @@ class CompactionResult:
 
 
 def compact(files: Files, job: CompactionJob, result: CompactionResult) -> Iterator[int | Group]:
-    """Run a round. `result` is complete when the iterator ends."""
+    """Run a round. `result` is complete when the iterator ends. UncleanableBatch, OSError."""
     keys = KeyMap(job.map_bytes)
     yield from build_key_map(files, job, keys, result)
     result.keys = len(keys)

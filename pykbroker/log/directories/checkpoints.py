@@ -251,7 +251,9 @@ class CleanShutdown(NamedTuple):
 
 
 def clean_shutdown_epoch(files: Files, directories: Iterable[str]) -> int | None:
-    """Return the broker epoch that the last clean shutdown recorded; None if it was not clean."""
+    """Return the lowest broker epoch that clean shutdowns of the directories recorded; None if one
+    of them was not closed cleanly.
+    """
     epochs = []
     for directory in directories:
         path = f"{directory}/{CLEAN_SHUTDOWN}"
