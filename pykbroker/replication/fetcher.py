@@ -187,7 +187,7 @@ class Fetcher:
         return self._plan.partitions.get(followed.key) is followed
 
     def _guarded(self, followed: Followed, work: Callable[..., None], *arguments: object) -> None:
-        """Run `work` on one partition; a failure affects only that partition."""
+        """Run `work` on one partition; a failure affects only it, or its log directory."""
         if not self._is_followed(followed):
             return
         partition = self.partitions[followed.key]

@@ -284,7 +284,7 @@ class TxnIndexFile(IndexFile[TransactionIndex]):
 
         Entries that the file has already are not written again: they are synced if they are below
         the recovery point, and nothing syncs them once more before a roll puts the whole segment
-        below it. Other content is replaced, and synced here.
+        below it. Other content is replaced and synced here; without entries the file is deleted.
         """
         index = self.make(b"")
         for completed in aborted:
