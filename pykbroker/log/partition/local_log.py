@@ -154,9 +154,15 @@ class LocalLog:
     def cut_segments(self, offset: int, now_ms: int) -> None:
         """Cut every batch that contains an offset >= `offset`; some segment
         begins at or below it. Raises OSError.
+
+        The directory is synced: after a power failure a segment would come back that overlaps what
+        was appended in its place, and the log could not be opened.
         """
-        for segment in self.segments.above(offset):
+        removed = self.segments.above(offset)
+        for segment in removed:
             self.remove_segment(segment)
+        if removed:
+            self.files.sync_dir(self.directory)
         self.active = self.segments.last
         self.active.truncate_to(offset, now_ms)
 

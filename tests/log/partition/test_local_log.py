@@ -10,7 +10,15 @@ import pytest
 from pykbroker.environment.files import LogDirFailure
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.log.segments.index_files import CorruptIndex
-from tests.log.log_makers import DIRECTORY, NOW_MS, append, memory_disk, open_orders
+from tests.log.log_makers import (
+    DIRECTORY,
+    NOW_MS,
+    NothingUnsynced,
+    append,
+    memory_disk,
+    open_orders,
+    values_of,
+)
 
 
 def test_an_error_of_the_disk_is_a_failure_of_its_directory() -> None:
@@ -59,3 +67,22 @@ def test_new_settings_count_at_once() -> None:
     append(log, b"b", timestamp=NOW_MS + 11)
     assert log.segments.base_offsets == [0, 1]
     assert log.active.index_interval_bytes == 1
+
+
+def test_a_segment_that_was_cut_off_does_not_come_back() -> None:
+    """It would overlap what was appended in its place, and the log could not be opened."""
+    files = memory_disk()
+    log = open_orders(files)
+    for value in (b"a", b"cut off"):
+        append(log, value)
+    log.roll(NOW_MS)
+    append(log, b"cut off")
+    log.flush()
+    log.truncate_to(1)
+    append(log, b"b", b"c")
+    for name in files.list_sizes(DIRECTORY):
+        if name.endswith(".log"):
+            files.sync_file(f"{DIRECTORY}/{name}")  # the kernel writes contents back at any time
+    files.crash(NothingUnsynced())
+    again = open_orders(files, is_clean=False, recovery_point=1)
+    assert values_of(again) == [b"a", b"b", b"c"]
