@@ -11,6 +11,7 @@ Source: Kafka's `Formatter.java`, `MetaPropertiesEnsemble.java`, `KafkaRaftServe
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -32,6 +33,8 @@ from pykbroker.log.directories.checkpoints import META_PROPERTIES, CorruptCheckp
 from pykbroker.protocol.messages.feature_level_record import FeatureLevelRecord
 from pykbroker.protocol.primitives import DecodeError, uuid_from_str, uuid_to_str
 from pykbroker.values import NamedTuple
+
+_log = logging.getLogger(__name__)
 
 METADATA_DIRECTORY: Final = "__cluster_metadata-0"
 
@@ -236,6 +239,13 @@ def ensure_storage(
     voters = None
     if config.metadata_log_directory in unnamed:
         voters = default_voters(config, new_uuid)
+        if voters is None and config.is_controller and not config.controller_quorum_voters:
+            _log.warning(
+                "%s is formatted without voters: this controller looks for the quorum of "
+                "controller.quorum.bootstrap.servers. To begin a new quorum, empty it and format "
+                "it by pykbroker storage format with --initial-controllers or --standalone",
+                config.metadata_log_directory,
+            )
     _write(files, config, cluster_id, unnamed, now_ms, new_uuid, FORMATTED_FEATURES, voters)
     ids = {path: at.directory_id for path, at in found.items() if at.directory_id is not None}
     for directory in unnamed:

@@ -372,3 +372,13 @@ def test_a_broker_without_a_controller_gets_no_bootstrap_records(tmp_path: Path)
     )
     disk.ensure()
     assert [path.name for path in (tmp_path / "a").iterdir()] == ["meta.properties"]
+
+
+def test_a_controller_that_is_formatted_without_voters_is_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    Disk(tmp_path / "alone").ensure()
+    assert caplog.text == ""
+    servers = "127.0.0.1:9093,c2:9093,c3:9093"
+    Disk(tmp_path / "other", controller_quorum_bootstrap_servers=servers).ensure()
+    assert "is formatted without voters: this controller looks for the quorum of" in caplog.text

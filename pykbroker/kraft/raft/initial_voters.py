@@ -15,6 +15,9 @@ from pykbroker.kraft.metadata_version import KRAFT_VERSION, SUPPORTED_FEATURES
 from pykbroker.kraft.raft.voters import ReplicaKey, VoterEndpoint, VoterNode, VoterSet
 
 DEFAULT_CONTROLLER_PORT: Final = 9093
+LOOPBACK: Final = "localhost"
+_LOOPBACK_NAMES: Final = (LOOPBACK, "127.0.0.1", "::1")
+_ANY_HOST: Final = ("", "0.0.0.0", "::")
 
 
 def local_voter(
@@ -46,12 +49,24 @@ def bootstrap_servers(config: BrokerConfig) -> list[tuple[str, int]]:
 
 
 def names_other_controllers(config: BrokerConfig) -> bool:
-    """Return whether controller.quorum.bootstrap.servers names other nodes, judged by the ports
-    alone: a server with the port of one of this node's controller listeners counts as this node.
+    """Return whether controller.quorum.bootstrap.servers names other nodes than this one.
+
+    A single server with the port of one of this node's controller listeners is this node if its
+    host is a loopback address, or a host of one of this node's listeners, or if no listener tells
+    the host.
     """
-    own = {at.port for at in config.controller_endpoints}
-    own |= {at.port for at in config.advertised_controller_endpoints}
-    return any(port not in own for _, port in bootstrap_servers(config))
+    servers = {(_host(host), port) for host, port in bootstrap_servers(config)}
+    own = (*config.controller_endpoints, *config.advertised_controller_endpoints)
+    if len(servers) > 1 or any(port not in {at.port for at in own} for _, port in servers):
+        return bool(servers)
+    known = {_host(at.host) for at in (*own, *config.endpoints, *config.advertised_endpoints)}
+    known -= {LOOPBACK, *_ANY_HOST}
+    return any(known and host not in {LOOPBACK, *known} for host, _ in servers)
+
+
+def _host(name: str | None) -> str:
+    lowered = (name or "").lower()
+    return LOOPBACK if lowered in _LOOPBACK_NAMES else lowered
 
 
 def default_voters(config: BrokerConfig, new_uuid: Callable[[], bytes]) -> VoterSet | None:

@@ -48,13 +48,43 @@ def test_bootstrap_servers() -> None:
 
 @pytest.mark.parametrize(
     ("servers", "others"),
-    [("127.0.0.1:9093", False), ("127.0.0.1:9093,127.0.0.1:9193", True), ("b:9193", True)],
+    [
+        ("127.0.0.1:9093", False),
+        ("localhost:9093,[::1]:9093", False),
+        ("127.0.0.1:9093,127.0.0.1:9193", True),
+        ("b:9193", True),
+        ("a:9093,b:9093,c:9093", True),
+    ],
 )
 def test_other_controllers(servers: str, *, others: bool) -> None:
     config = configured(controller_quorum_bootstrap_servers=servers)
     assert names_other_controllers(config) is others
     voters = default_voters(config, lambda: DIRECTORY)
     assert (voters is None) is others
+
+
+@pytest.mark.parametrize(
+    ("listener", "advertised", "server", "others"),
+    [
+        ("a:9093", "", "a:9093", False),
+        ("a:9093", "", "A:9093", False),
+        ("a:9093", "", "localhost:9093", False),
+        ("a:9093", "", "b:9093", True),
+        (":9093", "PLAINTEXT://a:9092", "a:9093", False),
+        (":9093", "PLAINTEXT://a:9092", "b:9093", True),
+        (":9093", "PLAINTEXT://localhost:9092", "b:9093", False),  # a name of this node, perhaps
+        ("0.0.0.0:9093", "", "b:9093", False),
+    ],
+)
+def test_a_controller_with_the_same_port(
+    listener: str, advertised: str, server: str, *, others: bool
+) -> None:
+    config = configured(
+        listeners=f"PLAINTEXT://:9092,CONTROLLER://{listener}",
+        advertised_listeners=advertised,
+        controller_quorum_bootstrap_servers=server,
+    )
+    assert names_other_controllers(config) is others
 
 
 def test_who_is_a_quorum_of_its_own() -> None:
