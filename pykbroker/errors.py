@@ -331,16 +331,29 @@ _MESSAGES: dict[int, str] = {
 }
 
 
+def error_name(code: int) -> str:
+    """Return the name of an error code in Kafka's `Errors`; the number of one that Kafka 4.4 does
+    not have, perhaps from a newer node.
+    """
+    try:
+        return ErrorCode(code).name
+    except ValueError:
+        return str(code)
+
+
 def error_message(code: int) -> str | None:
     """Return Kafka's message for `code`, or one made of its name; None for NONE (0), where Kafka
-    leaves error_message null. Raises ValueError for a code that Kafka 4.4 does not have.
+    leaves error_message null. A code that Kafka 4.4 does not have has a message of its own.
     """
     if code == ErrorCode.NONE:
         return None
     text = _MESSAGES.get(code)
     if text is not None:
         return text
-    return ErrorCode(code).name.replace("_", " ").capitalize() + "."
+    name = error_name(code)
+    if name == str(code):
+        return f"Unexpected error code: {code}."
+    return name.replace("_", " ").capitalize() + "."
 
 
 def message_beyond(code: int, message: str | None) -> str | None:
@@ -352,8 +365,8 @@ class KafkaError(Exception):
     """An error response of the protocol: `code` is sent, and `message` if the
     API has a field for it.
 
-    Raised by machines and handlers for client errors; never for internal bugs. Creating one with
-    a code that Kafka 4.4 does not have raises ValueError, unless a message is given.
+    Raised by machines and handlers for client errors, and for what other nodes answer; never for
+    internal bugs.
     """
 
     def __init__(self, code: int, message: str | None = None) -> None:
@@ -362,7 +375,7 @@ class KafkaError(Exception):
         super().__init__(self.message)
 
     def __repr__(self) -> str:
-        return f"KafkaError({ErrorCode(self.code).name}, {self.message!r})"
+        return f"KafkaError({error_name(self.code)}, {self.message!r})"
 
 
 class StartError(Exception):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pykbroker.errors import ErrorCode, KafkaError, error_message
+from pykbroker.errors import ErrorCode, KafkaError, error_message, error_name
 
 
 def test_codes_are_numbered_without_a_gap() -> None:
@@ -28,3 +28,9 @@ def test_an_answer_of_the_protocol() -> None:
     assert repr(told) == "KafkaError(UNSUPPORTED_VERSION, 'Not this version.')"
     with pytest.raises(KafkaError, match=r"Not this version\."):
         raise told
+
+
+def test_a_code_of_a_newer_node() -> None:
+    assert (error_name(25), error_name(30_000)) == ("UNKNOWN_MEMBER_ID", "30000")
+    assert error_message(30_000) == "Unexpected error code: 30000."
+    assert repr(KafkaError(30_000)) == "KafkaError(30000, 'Unexpected error code: 30000.')"

@@ -20,7 +20,7 @@ from pykbroker.cli.group_queries import (
     committed_offsets,
     describe_group,
 )
-from pykbroker.errors import ErrorCode, error_message
+from pykbroker.errors import ErrorCode, error_message, error_name
 
 Partition = tuple[str, int]
 Offsets = dict[Partition, int]
@@ -315,7 +315,7 @@ def delete_offsets(client: AdminClient, group: str, topics: Sequence[str]) -> in
     elif code == ErrorCode.NONE:
         print("\nError: Encountered some partition-level error, see the follow-up details.")
     else:
-        print(f"\nError: Encountered some unknown error: {ErrorCode(code).name}")
+        print(f"\nError: Encountered some unknown error: {error_name(code)}")
     width = max([15, *(len(topic) for topic, _ in outcomes)])
     print(f"\n{'TOPIC':<{width}} {'PARTITION':<10} {'STATUS':<15}", end="")
     for (topic, number), error in sorted(outcomes.items()):

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from pykbroker.deferred import Deferred, resolved, spawn
 from pykbroker.environment.scheduler import Scheduler
-from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.errors import ErrorCode, KafkaError, error_name
 from pykbroker.protocol.api import API_BY_NAME, Api, response_class
 from pykbroker.protocol.headers import decode_response_header, encode_request
 from pykbroker.protocol.parts_writer import Parts
@@ -180,7 +180,7 @@ class ControllerChannel:
             raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
         if reply.error_code:
             _log.warning(
-                "the controller rejected a forwarded %s: %s", api.name, ErrorCode(reply.error_code)
+                "the controller rejected a forwarded %s: %s", api.name, error_name(reply.error_code)
             )
             raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
         return open_envelope(api, version, reply.response_data or b"")

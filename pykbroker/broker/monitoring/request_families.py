@@ -10,7 +10,7 @@ from pykbroker.broker.handlers import Route
 from pykbroker.broker.monitoring.families import Families
 from pykbroker.broker.monitoring.request_times import BOUNDS_SECONDS, RequestTimes
 from pykbroker.environment.loop_time import BOUNDS_MS, HeldTimes
-from pykbroker.errors import ErrorCode
+from pykbroker.errors import error_name
 
 _HELD_BOUNDS_SECONDS = tuple(bound / 1000 for bound in BOUNDS_MS)
 _NS = 1_000_000_000
@@ -60,14 +60,6 @@ def add_requests(
         seconds.add(BOUNDS_SECONDS, of_api.counts, of_api.total_ns / _NS, name)
         received.add(of_api.request_bytes, name)
         sent.add(of_api.response_bytes, name)
-
-
-def error_name(code: int) -> str:
-    """Return the name of an error code in Kafka's `Errors`; the number of an unknown one."""
-    try:
-        return ErrorCode(code).name
-    except ValueError:
-        return str(code)
 
 
 def add_loop_time(families: Families, by_unit: Mapping[str, HeldTimes]) -> None:

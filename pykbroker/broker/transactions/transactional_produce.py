@@ -22,7 +22,7 @@ from pykbroker.broker.requests.produce_checks import FIRST_BY_ID, code_of_record
 from pykbroker.broker.transactions.transaction_support import TransactionSupport
 from pykbroker.broker.transactions.transaction_verification import Verified, verify
 from pykbroker.deferred import Deferred
-from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.errors import ErrorCode, KafkaError, error_name
 from pykbroker.protocol.record_batch import ATTRIBUTES_AT, TRANSACTIONAL_BIT
 from pykbroker.types import TopicPartition
 
@@ -55,7 +55,7 @@ def produce_error(code: int, version: int) -> tuple[int, str | None]:
     ):
         return int(ErrorCode.NOT_ENOUGH_REPLICAS), (
             "Unable to verify the partition has been added to the transaction. "
-            f"Underlying error: {ErrorCode(code).name}"
+            f"Underlying error: {error_name(code)}"
         )
     return code, None
 

@@ -28,7 +28,7 @@ from pykbroker.coordinator.transaction.states import TransactionState
 from pykbroker.coordinator.transaction.transaction import Partitions
 from pykbroker.deferred import Deferred
 from pykbroker.environment.scheduler import Scheduler, Timer
-from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.errors import ErrorCode, KafkaError, error_name
 from pykbroker.protocol.messages.write_txn_markers_request import (
     WritableTxnMarker,
     WritableTxnMarkerTopic,
@@ -313,5 +313,5 @@ def _tell(sending: Sending, partition: TopicPartition, code: int) -> None:
             "%s: %s rejected the marker with %s: it knows of a newer coordinator or producer epoch",
             sending.ended.transactional_id,
             partition,
-            ErrorCode(code).name,
+            error_name(code),
         )

@@ -24,7 +24,7 @@ from typing import Any, Protocol
 from pykbroker.deferred import Deferred, Task, spawn
 from pykbroker.environment.background import Threads
 from pykbroker.environment.scheduler import Scheduler
-from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.errors import ErrorCode, KafkaError, error_name
 from pykbroker.kraft.controller_channel_driver import Send, value_of
 from pykbroker.kraft.metadata_image_loading import with_image
 from pykbroker.kraft.metadata_log import DecodedBatch, MetadataLog, decode_fetched
@@ -189,7 +189,7 @@ class RaftFetcher:
             _log.debug("%s: %s", peer, outcome)
             return None
         if outcome.error_code:
-            code = ErrorCode(outcome.error_code).name
+            code = error_name(outcome.error_code)
             _log.error("%s rejected a fetch of the metadata: %s", peer, code)
             return None
         return outcome
@@ -263,7 +263,7 @@ class RaftFetcher:
         outcome = await value_of(self._send(leader, message, deadline_ms))
         code = outcome.code if isinstance(outcome, KafkaError) else outcome.error_code
         if code and code != ErrorCode.UNSUPPORTED_VERSION:
-            _log.info("%s did not accept this voter's address: %s", leader, ErrorCode(code).name)
+            _log.info("%s did not accept this voter's address: %s", leader, error_name(code))
             self._told_epoch = -1  # sent again after the next fetch
 
     def _is_leader_here(self, response: Any, partition: Any) -> bool:

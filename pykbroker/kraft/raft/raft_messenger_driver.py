@@ -19,7 +19,7 @@ from typing import Any
 
 from pykbroker.deferred import spawn
 from pykbroker.environment.scheduler import Scheduler
-from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.errors import ErrorCode, KafkaError, error_name
 from pykbroker.kraft.controller_channel_driver import Send, value_of
 from pykbroker.kraft.raft import raft_events as ev
 from pykbroker.kraft.raft import raft_rpc
@@ -161,7 +161,7 @@ class RaftMessenger:
                 "%s rejected %s: %s",
                 peer,
                 type(message).__name__,
-                ErrorCode(outcome.error_code).name,
+                error_name(outcome.error_code),
             )
             return nothing, None
         partition = raft_rpc.only_partition(outcome)

@@ -143,6 +143,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--mutants",
         nargs="*",
         metavar="NAME",
+        choices=[mutant.name for mutant in MUTANTS],
         help="break rules one at a time (all, or those named), and check that each is noticed",
     )
     parser.add_argument(

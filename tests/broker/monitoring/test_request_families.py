@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pykbroker.broker.handlers import Route
 from pykbroker.broker.monitoring.families import Families, render
-from pykbroker.broker.monitoring.request_families import add_loop_time, add_requests, error_name
+from pykbroker.broker.monitoring.request_families import add_loop_time, add_requests
 from pykbroker.broker.monitoring.request_times import RequestTimes
 from pykbroker.environment.loop_time import LoopTime
 
@@ -33,11 +33,6 @@ def test_requests_by_api() -> None:
         assert f"\n{line}\n" in text, line
     assert 'quantile="0.999"' in text
     assert "Fetch" not in text  # nobody asked for it
-
-
-def test_names_of_errors() -> None:
-    assert error_name(25) == "UNKNOWN_MEMBER_ID"
-    assert error_name(9999) == "9999"
 
 
 def test_what_held_the_loop() -> None:
