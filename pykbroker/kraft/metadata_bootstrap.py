@@ -10,13 +10,19 @@ from pykbroker.config import BrokerConfig
 from pykbroker.decision import MetadataRecord
 from pykbroker.environment.files import Files
 from pykbroker.kraft.metadata_log import MetadataLog
-from pykbroker.kraft.metadata_snapshot import BOOTSTRAP, Snapshot, decode_snapshot
+from pykbroker.kraft.metadata_snapshot import (
+    BOOTSTRAP,
+    CorruptSnapshot,
+    Snapshot,
+    decode_snapshot,
+)
 from pykbroker.kraft.metadata_version import unsupported_features
 from pykbroker.kraft.publisher import UnsupportedCluster
 from pykbroker.kraft.raft.initial_voters import names_other_controllers
 from pykbroker.kraft.raft.voters import ReplicaKey, VoterEndpoint, VoterNode, VoterSet
 from pykbroker.kraft.storage_format import METADATA_DIRECTORY, StorageError
 from pykbroker.log.directories.partition_directories import parse_directory_name
+from pykbroker.protocol.primitives import DecodeError
 
 
 def bootstrap_of(
@@ -24,8 +30,8 @@ def bootstrap_of(
 ) -> list[MetadataRecord]:
     """Return the records for an empty log, from the checkpoint of formatting; empty without one.
 
-    Raises UnsupportedCluster if they finalise a feature that this node does not know;
-    CorruptSnapshot or DecodeError if the file of a Kafka before 4.3 cannot be decoded.
+    Raises UnsupportedCluster if they finalise a feature that this node does not know, StorageError
+    if the file of a Kafka before 4.3 cannot be decoded.
     """
     records: list[MetadataRecord] = []
     if latest is not None and latest.id == BOOTSTRAP:
@@ -34,7 +40,10 @@ def bootstrap_of(
         # Kafka before 4.3 kept them beside the metadata log, in the log directory itself.
         path = f"{config.metadata_log_directory}/bootstrap.checkpoint"
         if files.exists(path):
-            records = decode_snapshot(BOOTSTRAP, files.read_file(path)).records
+            try:
+                records = decode_snapshot(BOOTSTRAP, files.read_file(path)).records
+            except (CorruptSnapshot, DecodeError) as fault:
+                raise StorageError(f"{path}: {fault}") from fault
     levels = {
         record.message.name: record.message.feature_level
         for record in records

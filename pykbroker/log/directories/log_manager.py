@@ -141,7 +141,7 @@ class LogManager:
         may be in a directory that is offline.
         """
         unopened = self._unidentified.keys()  # a log that is there, but closed
-        for topic_partition in self._future.keys() - self._current.keys() - unopened:
+        for topic_partition in sorted(self._future.keys() - self._current.keys() - unopened):
             if not all(directory.is_online for directory in self.directories):
                 return
             _log.info("Promoting the abandoned copy of %s", topic_partition)
