@@ -12,7 +12,15 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def cpu_seconds() -> float:
-    """Return user and system time of our descendants, ended children included, and of ourselves."""
+    """Return user and system time of our descendants, ended children included, and of ourselves.
+
+    A process that ends after its parent was read, and before it is read itself, is missing in one
+    reading; the next has it with its parent.
+    """
+    return max(_reading(), _reading())
+
+
+def _reading() -> float:
     children: dict[int, list[int]] = {}
     used: dict[int, int] = {}
     for entry in Path("/proc").iterdir():
