@@ -64,8 +64,8 @@ class Decision(Generic[Record]):
         decision).
     replies: (caller id, reply) of other callers that this step answers, also after the commit.
     timers: the timers to start and cancel, immediately.
-    atomic: write all records in one batch; without it the controller's driver may cut them into
-        several, and a new controller may find only the first ones.
+    atomic: write all records in one batch; without it the driver may cut very many into several
+        batches, and a new leader may find only the first ones.
     """
 
     records: list[Record] = field(default_factory=list)

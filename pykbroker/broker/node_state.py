@@ -5,10 +5,11 @@
     LOCKING       -                                               a directory of another node
     OPENING       the disk: it reads the metadata log             a damaged metadata log
     CATCHING_UP   a leader of the quorum, and what it committed   -
-    REGISTERING   the controller, and its record of this broker   no answer in
+    REGISTERING   the controller, and its record of this broker   a refusal; no answer in
                                                     initial.broker.registration.timeout.ms
-    LOADING       worker processes that recover logs              no usable log directory (also
-                                                    before REGISTERING waits)
+    LOADING       worker processes that recover logs              a partition in two directories; no
+                                                    usable log directory, or none for the metadata
+                                                    log (both also before REGISTERING waits)
     FENCED        the controller, until this broker has read its metadata
     SERVING       -
     STOPPING      the controller, until other brokers lead the partitions

@@ -1,7 +1,7 @@
 """`pykbroker storage format|info|random-uuid`: kafka-storage.sh.
 
 `pykbroker start` formats an empty directory by itself; this command is for users who choose the
-cluster id, or want to inspect a directory.
+cluster id, the first voters or the levels of features, or want to inspect a directory.
 """
 
 from __future__ import annotations

@@ -1,11 +1,14 @@
 """The features of a cluster: the levels that this broker supports, and what each level changes.
 
-`metadata.version` determines the versions of the records in the metadata log; the other features
-switch behaviour of brokers. A feature that is not implemented here is not supported at all (level
-0): this broker must not serve a cluster that has finalised it, and an Apache controller rejects its
+`metadata.version` determines the versions of the records in the metadata log, and which kinds of
+records and rules are in use. The other features switch behaviour of the brokers
+(`transaction.version`), the controller (`eligible.leader.replicas.version`) or the quorum
+(`kraft.version`). A feature that is not implemented here is not supported at all (level 0): this
+broker must not serve a cluster that has finalised it, and an Apache controller rejects its
 registration for the same reason.
 
-Source of the levels: Kafka's `MetadataVersion.java` and `KRaftVersion.java`.
+Source of the levels: Kafka's `MetadataVersion.java`, `KRaftVersion.java`,
+`TransactionVersion.java` and `EligibleLeaderReplicasVersion.java`.
 """
 
 from __future__ import annotations

@@ -199,8 +199,8 @@ class ColumnBuilder:
     def _walk_headers(
         self, at: Integers, ends: Integers, counts: Integers, first: Integers
     ) -> tuple[Slices, Slices]:
-        """Walk one header of every record per step; raises Doubt unless every record ends where
-        its headers end.
+        """Walk one header of every record per step; `at` moves along. Raises Doubt for a header
+        without a name and unless every record ends where its headers end, or IndexError.
         """
         area = np.frombuffer(self.span.area, np.uint8)
         total = int(counts.sum())

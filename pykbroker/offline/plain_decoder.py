@@ -240,7 +240,9 @@ def _batch_fault(header: BatchHeader, batch: bytes, options: ReadOptions) -> str
 def rows_of(
     batch: bytes | memoryview, header: BatchHeader, position: int, split: Split, limit: int
 ) -> Rows:
-    """Return the wanted records of one batch; raises CorruptBatch if one of them is corrupt."""
+    """Return the wanted records of one batch. Raises CorruptBatch if any of its records is corrupt,
+    wanted or not, or if they are larger than `limit` when decompressed.
+    """
     payload = records_payload(batch, header, limit)
     columns = _wanted(columns_of(payload, header), header, split)
     return Rows(columns, header, position, split, len(payload))

@@ -223,7 +223,8 @@ def next_batch(opened: SegmentFile, position: int, end: int, offsets: range) -> 
 class KnownBatches:
     """Where to resume when the next batch cannot be located: at the next correct index entry.
 
-    If there is none, at the next intact batch with an offset after that of the corrupt one.
+    If there is none, at the next intact batch of magic 2 whose base offset can follow: it is not
+    below the caller's limit or, without one, above that of the corrupt batch if that is plausible.
 
     State: the entries, read when first needed; a run of entries that were checked and are wrong: in
     an index that is wrong as a whole, each is checked once, not again for every corrupt batch.

@@ -244,7 +244,9 @@ class Split:
 
 @dataclass(frozen=True)
 class Corruption:
-    """Skipped bytes; `base_offset` and `record_count` as claimed, None without a header."""
+    """Skipped bytes, or (`size_bytes` 0) the place where a file ends too early. `base_offset` and
+    `record_count` are as claimed, None without a header. `raw`: the first bytes (PERMISSIVE).
+    """
 
     topic: str
     partition: int

@@ -279,8 +279,8 @@ def is_dangling(path: str) -> bool:
 
 
 def _list_once(path: str) -> tuple[Listing, bool] | None:
-    """List once; False if some entries disappeared between the listing and their stat (a rename by
-    compaction or retention).
+    """List once; None if there is no such directory. The flag is False if some entries disappeared
+    between the listing and their stat (a rename by compaction or retention).
     """
     listed = Listing({}, [], [])
     are_all_there = True

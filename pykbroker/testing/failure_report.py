@@ -15,7 +15,8 @@ MOST_LINES: Final = 100
 def log_sections(
     fixtures: Mapping[str, object], starts: Mapping[Broker, int]
 ) -> list[tuple[str, str]]:
-    """Return (title, end of the log) of every broker among the fixtures of a test.
+    """Return (title, end of the log) of every broker among the fixtures of a test that has logged
+    something in it.
 
     `starts` contains, for brokers that other tests used before, the length of their log when this
     test began.

@@ -158,8 +158,8 @@ def _ask_kafka_python(bootstrap: str, settings: Mapping[str, str], *, is_produce
 
 
 def _check_values(settings: Mapping[str, str], defaults: Mapping[str, Any]) -> None:
-    """Raise ClientRefusal for a value whose type differs from the default's, which kafka-python
-    does not check.
+    """Raise ClientRefusal for values that kafka-python does not check: one that is not among the
+    `_CHOICES`, or no boolean or amount where the default is one. Others are not checked.
     """
     for name, text in settings.items():
         choices = _CHOICES.get(_dotted(name))

@@ -66,7 +66,7 @@ class EntryIndex(ABC):
         del self._entries[keep * self.ENTRY.size :]
 
     def _last_not_above(self, target: int, column: int) -> int:
-        """Return the last entry whose `column` is not above `target`; -1 if there is none."""
+        """Return the slot of the last entry whose `column` is not above `target`; -1 if none is."""
         slots = range(self.entry_count)
         return bisect_right(slots, target, key=lambda index: self.entry(index)[column]) - 1
 

@@ -52,8 +52,8 @@ LIMIT_US = 60_000_000
 class DirectoryRules:
     """Checks the rules of moves.
 
-    State: the logs that are being moved, and their copies, as they were after the last event; where
-    a copy may have the name of the log; the replicas that were not on their nodes at some time.
+    State: which logs were being moved after the last event, with their copies; where a copy may
+    have the name of the log; the replicas that were not on their nodes at some time.
     """
 
     def __init__(self, nodes: Sequence[Node], ledger: DirectoryLedger) -> None:

@@ -1,11 +1,12 @@
-"""Rules about replicated partitions, checked after every event.
+"""Rules about replicated partitions, checked after every event that changes a replica.
 
     one leader per epoch
     a leader's high watermark and log start never move back in its epoch
-    what is below a high watermark is committed: every replica has the same batches there, a new
-    leader has all of them, a replica never truncates them
+    what is below a high watermark is committed: every replica has the same batches there (not
+    compared in compacted topics), a new leader has all of them, a replica never truncates them
     a follower's high watermark is not above what its leaders have committed
-    a running replica that is in sync or eligible (KIP-966) has all that is committed
+    a running replica that is in sync or eligible (KIP-966) has all that is committed (checked when
+    metadata is committed)
     with too few in sync, no record of an idempotent producer (acks=all) enters a leader's log
     a topic that flushes with every record has flushed every record, also on followers
 

@@ -1,8 +1,9 @@
 """What a power failure may take from transactions, read from the logs at that moment.
 
-In: a node that is about to lose its power. Out: `Losses`. Only what follows the recovery point of a
-log, that is, what was not flushed, counts: a record, the marker of its transaction, what the
-coordinator wrote about a transactional id, the offsets of a group.
+In: a node that is about to lose its power. Out: `Losses`. What follows the recovery point of a log,
+that is, what was not flushed, may be lost: a record, the marker of its transaction, what the
+coordinator wrote about a transactional id, the offsets of a group. Records and offsets that have no
+marker yet are listed too, flushed or not: if the coordinator's log is cut, nothing may end them.
 """
 
 from __future__ import annotations

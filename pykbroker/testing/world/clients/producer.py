@@ -1,7 +1,8 @@
-"""A producer: it sends batches to some partitions, and retries until they are answered.
+"""A producer: it sends batches to some partitions, each at most TRIES times until it is answered.
 
 An idempotent one numbers its batches (InitProducerId); then each record is in the log once at most,
-and its records have the order in which they were sent. `acks` is -1 or 1; where nodes replicate, a
+and the records of one producer id have the order in which they were sent. If it has to begin anew
+with another id, it does not repeat what is unanswered. `acks` is -1 or 1; where nodes replicate, a
 leader that acknowledged with 1 may take what nobody else has with it.
 """
 
