@@ -1,10 +1,11 @@
 """The nodes of `pykbroker cluster` from their start to their end.
 
     launch all --> all are ready --> watch --> a signal, or none is left --> stop in order
+          a signal, or one does not start -----------------------------------^
 
-In: SIGTERM, SIGINT or SIGHUP stops them; a second one does so without waiting for anything; a third
-kills them. Out: the ready line on standard output, an exit code; on standard error the nodes that a
-slow start waits for, and those that died.
+In: SIGTERM, SIGINT or SIGHUP stops them; a second one does so without waiting for a controller; a
+third kills them. Out: the ready line on standard output, an exit code; on standard error the nodes
+that a slow start waits for, and those that did not start, died or had to be killed.
 Invariants: no node is left when `run` returns.
 """
 

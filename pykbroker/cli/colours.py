@@ -1,6 +1,6 @@
 """Colours of the columns that `pykbroker consume` prints: on a terminal, with rich.
 
-rich is imported only if colours are used: on a terminal that supports them, without NO_COLOR.
+rich is imported only on a terminal; it knows whether that supports colours, and of NO_COLOR.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 A command is a module with `DESCRIPTION`, `add_arguments(parser)` and `run(options) -> int`.
 Flags and output are those of Apache Kafka's script for the same task, if there is one. Exit codes
-are 0 when all went well, 130 after Ctrl-C, and 1 for anything else, wrong usage included, as with
-Apache's scripts.
+are 0 when all went well, 130 after Ctrl-C (which ends `start` and `cluster` as it should: 0), and 1
+for anything else, wrong usage included, as with Apache's scripts.
 """
 
 from __future__ import annotations

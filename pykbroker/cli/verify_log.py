@@ -1,9 +1,10 @@
 """`dump-log --verify`: checks files or whole data directories for faults.
 
 Out: one line for each fault, `file: what is wrong`, and a last line that counts; exit code 1 when
-there is any fault. Nothing is changed, and no broker is asked.
+there is any fault. Of the entries of an index that do not match the log only the first is reported.
+Nothing is changed, and no broker is asked.
 
-    .log, .checkpoint   every batch: whole, its checksum, ascending offsets, readable records
+    .log, .checkpoint   every batch: whole, its checksum, readable records; .log: ascending offsets
     .index, .timeindex  every entry matches the log
     .txnindex           ascending entries
     .snapshot           checksum and length

@@ -2,8 +2,8 @@
 
 In      the directory of one partition; the checkpoints of its log directory.
 Out     (file, fault): missing files, missing offsets between segments, a log that ends before its
-        recovery point, a log start after the end, the wrong topic, aborted transactions without an
-        index entry.
+        recovery point, a log start after the end, topics and ids that do not agree, a transaction
+        index that does not match the markers.
 Invariants
     What the checks of single files find is not reported again. Gaps are no faults if compaction
     may have made them: if the cleaner's checkpoint names the partition or cannot be read.

@@ -4,7 +4,7 @@ State: three layers of text (static, dynamic for all brokers, dynamic for this o
 that follow from them. A BrokerConfig never changes; `with_dynamic` makes another.
 In: a mapping of key to text, as `load_config` or a metadata image gives it.
 Out: typed attributes (see broker_fields.py), endpoints, and DescribeConfigs entries.
-Invariant: every name in the layers is a key that Kafka knows, and none is silently without effect.
+Invariant: every name in the layers is a known key: one of Kafka's, or of `own_keys.py`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """DescribeConfigs: what a key's value is, where it comes from, and what else could decide it.
 
 In: the layers of configuration of a node, a topic or a group.
-Out: `ConfigValue` entries in the order of the table of keys, as ConfigHelper.scala answers them.
+Out: `ConfigValue` entries, as ConfigHelper.scala answers them: in the order of the table of keys,
+those of all brokers' dynamic configuration by name.
 """
 
 from __future__ import annotations

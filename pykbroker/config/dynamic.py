@@ -1,8 +1,8 @@
 """Changing configuration at run time: what may be changed, and how lists are edited.
 
 In: the present configuration and the wanted text. Out: the settings that a node can use, and what
-is wrong with the others; the edited list; or ConfigError in the words of DynamicBrokerConfig and
-ConfigurationControlManager.
+is wrong with the others; the edited list; or ConfigError, for what Kafka refuses as well in the
+words of DynamicBrokerConfig and ConfigurationControlManager.
 """
 
 from __future__ import annotations

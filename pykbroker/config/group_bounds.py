@@ -1,7 +1,8 @@
 """The bounds that brokers set for the configuration of groups, and the checks of their defaults.
 
-In: values of broker keys. Out: ConfigError in the wording of Apache Kafka, which makes these
-checks (GroupCoordinatorConfig, ShareGroupConfig) at every start, whether groups exist or not.
+In: values of broker keys. Out: ConfigError. Apache Kafka makes these checks as well, in the same
+words (GroupCoordinatorConfig, ShareGroupConfig), at every start, whether groups exist or not; that
+assignors cannot be Java plug-ins is ours.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 In: `server.properties` (Java's rules) or YAML with the same keys; KAFKA_... variables by the
 mapping of Apache's Docker image; KEY=VALUE arguments.
-Out: one dict of key to text, or ConfigError that names the file and line.
+Out: one dict of key to text, or ConfigError that names the file (and line) or the argument.
 
     file          lowest       num.partitions=3
     environment   above        KAFKA_NUM_PARTITIONS=3

@@ -1,7 +1,7 @@
 """From the text of a node's configuration to typed values, one key after the other.
 
 In: a mapping of key to text. Out: values by key, and those of single listeners by listener and
-key; or a ConfigError about the first key that cannot be used.
+key; or a ConfigError about the first key that cannot be used, or about all that are missing.
 """
 
 from __future__ import annotations

@@ -2,13 +2,14 @@
 
 Behaviour: every record before the offset (-1: before the high watermark) immediately becomes
 unreadable; its segments are deleted by the next retention check. The reply contains the low
-watermark, which is the lowest log start of all replicas; it waits until that has reached the
-offset, or is REQUEST_TIMED_OUT after `timeout_ms`. Per partition:
+watermark, which is the lowest log start of the replicas on live brokers; it waits until that has
+reached the offset, or is REQUEST_TIMED_OUT after `timeout_ms`. Per partition:
 
     internal topic                              INVALID_TOPIC_EXCEPTION
     cleanup.policy is compact only              POLICY_VIOLATION
     offset negative or above the high watermark OFFSET_OUT_OF_RANGE
     not the leader / not there                  NOT_LEADER_OR_FOLLOWER / UNKNOWN_TOPIC_OR_PARTITION
+    its directory is offline                    KAFKA_STORAGE_ERROR
 
 Versions: 0-2.
 Not done: authorization.

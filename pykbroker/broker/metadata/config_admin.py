@@ -4,7 +4,7 @@ The controller does not know a broker's static configuration, so only the broker
 whether an override of a broker key is valid. The controller checks values of topics and groups.
 
     a resource twice                        INVALID_REQUEST, both
-    a key twice, or a null value            INVALID_REQUEST
+    a key twice, or null where not deleted  INVALID_REQUEST
     APPEND or SUBTRACT on no list           INVALID_CONFIG
     an operation that is none               UNKNOWN_SERVER_ERROR (of a broker: the controller
                                             refuses all resources that get there)

@@ -4,7 +4,8 @@ While the producer's last transaction is not complete, the coordinator answers
 CONCURRENT_TRANSACTIONS:
 
     version 12+: the partitions join   it is asked again, add.partitions.to.txn.retry.backoff.ms
-    with the request                   later, for ...backoff.max.ms; then the client is told
+    with the request                   later, for ...backoff.max.ms (request.timeout.ms at the
+                                       latest); then the client is told
     before                             the client is told NOT_ENOUGH_REPLICAS at once
 
 In:  the request. Out: `Verified` (see `transaction_verification.py`), now or as a Deferred; None
