@@ -1,4 +1,4 @@
-"""A worker that also measures every request: time, size and errors.
+"""A worker that also measures every request: time, size, errors (of a long response only its own).
 
 State: `times`, by API key, and how long its turns held the event loop.
 The node uses this worker instead of the plain one if metrics are enabled; otherwise measuring costs

@@ -4,6 +4,7 @@
     another broker does              AddPartitionsToTxn to it; one request at a time for each
                                      broker, the next one carries what came meanwhile
     nobody does                      COORDINATOR_NOT_AVAILABLE
+    a broker too old to be asked     taken as joined: it verifies nothing
 
 State: the waiting questions by broker, at most one for each transactional id; the requests in
 flight.
