@@ -4,7 +4,7 @@ State: one `PeerLink` per (node id, purpose).
 In: `send`, `forget`, `close`. Out: a Deferred of the response, or of a KafkaError.
 
 Each purpose has its own connection, so that raft's long-polling Fetch never waits behind the
-fetches of replicas. Requests of one purpose are answered in order.
+fetches of replicas. On one connection requests are sent in order.
 """
 
 from __future__ import annotations

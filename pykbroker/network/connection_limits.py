@@ -1,8 +1,8 @@
 """The limits on a node's connections: `max.connections`, `max.connections.per.ip`.
 
-State: open connections: in total, by listener and by address.
-In: `opened`, `closed`. Out: whether a listener may accept, whether an address has reached its
-limit.
+State: the limits; open connections: in total, by listener and by address.
+In: `opened`, `closed`, new limits and listeners. Out: whether a listener may accept, whether an
+address has reached its limit, whether a connection has to be closed.
 Invariants: as in Kafka's `ConnectionQuotas`,
 
 * a listener at its own or the broker's `max.connections` stops accepting until one closes: the

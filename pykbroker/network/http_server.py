@@ -4,7 +4,7 @@
         |                 |                       |
         `-----------------`----- EXCHANGE_MS -----`------> closed
 
-A head of more than MOST_HEAD_BYTES is answered with 431.
+A head that has no end after more than MOST_HEAD_BYTES is answered with 431.
 
 State: the open connections, at most MOST_CONNECTIONS; more wait in the backlog.
 In:    readiness of sockets; `respond(path)`, which returns the response or a Deferred of it.

@@ -8,7 +8,8 @@
 The largest common epoch may be even lower: the follower then truncates what it has above that epoch
 and fetches again; each round drops one epoch of the follower (KIP-101, KIP-279, KIP-595).
 
-In:  `diverging_epoch`: the leader's log, the follower's fetch. Out: an epoch and its end offset.
+In:  `diverging_epoch`: the leader's log, the follower's fetch. Out: an epoch and its end offset;
+     None if nothing diverges; KafkaError(OFFSET_OUT_OF_RANGE).
      `truncation_for`: these, the follower's log. Out: the offset to cut at.
 Source: `Partition.readRecords`, `AbstractFetcherThread.getOffsetTruncationState`.
 """

@@ -14,7 +14,8 @@ Expiry (`expire`): an explicit expire timestamp counts; else offsets.retention.m
     A retention so long that the sum overflows has expired at once, as in Kafka.
     Offsets with an open transaction stay; a group without offsets is deleted when it is Empty.
 
-Functions read the store and the groups and return records; they change nothing.
+Functions read the store and the groups; all that they change is the session of the member that
+commits. Records are returned, or added to `step.decision`.
 Source: Kafka's `OffsetMetadataManager.java`, `ClassicGroup.java`.
 """
 

@@ -2,8 +2,8 @@
 
     unknown            a new producer id, epoch 0
     no transaction     the next epoch; a new producer id when the epochs are used up
-    ONGOING            the transaction is aborted under the next epoch, which no producer gets; the
-                       caller retries (CONCURRENT_TRANSACTIONS) and gets the one after it
+    ONGOING            the transaction is aborted under the next epoch; the caller retries
+                       (CONCURRENT_TRANSACTIONS). One that sends no id gets the epoch after it
     markers on their way   CONCURRENT_TRANSACTIONS
 
 A producer that sends its id and epoch continues after an error (KIP-360); it is fenced if another

@@ -6,7 +6,8 @@
          |            group.instance.id new ---> joins
          |            dynamic, version >= 4 ---> MEMBER_ID_REQUIRED, id is pending (KIP-394)
          |            dynamic, version < 4 ----> joins
-    member id ------- pending -----------------> joins
+    member id ------- pending -----------------> joins; with an instance id: UNKNOWN_SERVER_ERROR
+                      no member ---------------> UNKNOWN_MEMBER_ID or FENCED_INSTANCE_ID
                       member: rejoins; what it starts depends on the state:
                         PreparingRebalance   parked
                         CompletingRebalance  same protocols: current generation; else rebalance
