@@ -5,13 +5,14 @@
 
 State: the broker's epoch (assigned at registration); the state it wants next; failed log
        directories; the directories of replicas that the controller has not recorded yet.
-In:    `register`, `unfence`, `controlled_shutdown`, `directory_failed`, `assign_directories`,
-       `allocate_producer_ids`; the controller's answers; a timer.
+In:    `register`, `refresh_registration`, `unfence`, `controlled_shutdown`, `directory_failed`,
+       `assign_directories`, `allocate_producer_ids`, `stop`; the controller's answers; a timer.
 Out:   BrokerRegistration, BrokerHeartbeat, AssignReplicasToDirs and AllocateProducerIds requests
        through `send`, which reaches the active controller in this process or over the network, and
        returns a Deferred.
-Invariant: one heartbeat is in flight at a time; anything new is sent with the next one, immediately
-       after it, or after broker.heartbeat.interval.ms if the controller did not take it.
+Invariant: at most one heartbeat is in flight; what is new meanwhile is sent with the next one,
+       immediately after it, or after broker.heartbeat.interval.ms if the controller did not take
+       it.
 Source: Kafka's `BrokerLifecycleManager.java`.
 """
 

@@ -1,15 +1,19 @@
-"""The only way to reach the active controller: a call in this process, or a
+"""How requests reach the active controller: a call in this process, or a
 request over the network.
 
     send      a request of this node itself            the peer's controller listener
     forward   a request of a client, with its          the same, inside an Envelope
               principal and address
 
-    no controller known, not reached, NOT_CONTROLLER --> retry until the deadline
+    local     any request                              this process only
 
-State: none; each request is a coroutine of its own.
+    no controller known, not reached, NOT_CONTROLLER --> retry until the deadline; not if this
+                                                         process had the active one when asked
+
+State: none; a request that may be retried is a coroutine of its own.
 In:    messages with a deadline. Out: a Deferred of the response message, or of a KafkaError:
-       REQUEST_TIMED_OUT at the deadline, else the controller's error for the whole request.
+       REQUEST_TIMED_OUT at the deadline, the controller's error for the whole request, or, for
+       `forward`, UNSUPPORTED_VERSION or UNKNOWN_SERVER_ERROR for the Envelope.
 Source: Kafka's `NodeToControllerRequestThread.java`, `ForwardingManagerImpl.java`.
 """
 

@@ -3,14 +3,15 @@
 State: the controller machine while this node leads the quorum, None otherwise; the waiting replies,
 by the offset they need.
 In:    `submit(message, version)`; commits and leader changes of the quorum; timers.
-Out:   a Deferred per submit, resolved with the decision's reply or with a KafkaError.
+Out:   a Deferred per submit, resolved with the decision's reply or with a KafkaError; a bug's
+       exception is raised, or resolves it if the decision was made in slices; `on_fatal`.
 Invariants: a reply is released only when everything that it reports is committed and published.
        When leadership is lost, every waiting reply becomes NOT_CONTROLLER and the machine is
        discarded with the records that it replayed before they were committed; the next term begins
        with a new machine on the committed image (images share their parts; the index of very many
        partitions is built in slices, and until then this node is not the active controller).
        A decision may breathe (`environment/slices.py`), and requests that arrive meanwhile
-       are decided after it, in order. One that may change very many partitions is made in slices,
+       are decided after it. One that may change very many partitions is made in slices,
        and its records are appended in pieces, unless they are atomic.
 A decision without records also waits for earlier decisions, because its answer may depend on them.
 Source: Kafka's `QuorumController.java`, `DeferredEventQueue.java`.

@@ -2,11 +2,11 @@
 
 State: the base image, and the parts that records have changed since.
 In:  `replay(message, version)` for each record, in the order of the log.
-Out: `apply(provenance) -> MetadataImage`; and for publishers the names of what changed:
-     `changed_topics`, `deleted_topics`, `changed_configs`.
-Invariants: the base image is not modified. A record that does not fit the state before it (a
-partition of no topic, for example) raises `InconsistentMetadata`: the log is corrupt or there is a
-bug.
+Out: `apply(provenance) -> MetadataImage`; and for publishers what changed: `changed_topics`,
+     `deleted_topics`, `changed_configs`, `brokers` and others.
+Invariants: the base image is not modified. A record of an unknown kind, or one that changes a
+topic, partition or broker that is not there, raises `InconsistentMetadata`: the log is corrupt or
+there is a bug.
 Source: Kafka's `MetadataDelta.java`.
 """
 

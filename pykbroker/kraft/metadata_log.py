@@ -9,7 +9,8 @@
 State: the partition's log; the ids of the existing snapshots.
 In:    complete batches with offsets and epoch; snapshots; cleaning requests.
 Out:   batches in log order, decoded; LogDirFailure on disk errors in the log, OSError in the other
-       files; CorruptMetadataLog, CorruptSnapshot, CorruptQuorumState.
+       files; CorruptMetadataLog, CorruptSnapshot, CorruptQuorumState; CorruptBatch and
+       DecodeError for fetched batches.
 Invariants: unless the log starts at 0, a snapshot reaches its start, so that log and snapshots
 together are always complete.
 Source: Kafka's `KafkaRaftLog.java`, `MetadataLogConfig.java`.

@@ -11,7 +11,7 @@ A hole of bytes that were never written (zeros) is not damage: a power failure l
 disk wrote later data first. None of that data was acknowledged, and recovery cuts it.
 
 In:  the directory, the end offset of the newest snapshot, whether the shutdown was clean (then
-     recovery does not read below that offset, and neither does the check).
+     recovery does not read below that offset, and the check begins at an index entry before it).
 Out: CorruptMetadataLog.
 """
 

@@ -9,8 +9,9 @@
     controlled_shutdown, close
 
 State: its parts.
-In:    the calls above, in that order; commits, snapshots and leaders of the quorum.
-Out:   Deferreds; `on_fatal` if the node must stop; from `open` StorageError, UnsupportedCluster.
+In:    calls, those above in that order; commits, snapshots and leaders of the quorum.
+Out:   Deferreds; `on_fatal` if the node must stop; from `open` StorageError, UnsupportedCluster,
+       InconsistentMetadata.
 Source: Kafka's `SharedServer.scala`, `BrokerServer.scala`.
 """
 

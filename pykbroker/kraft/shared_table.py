@@ -1,8 +1,9 @@
 """Immutable tables of which a changed copy costs little, however large they are.
 
     up to MOST_COPIED entries    a dict, which is copied
-    more                         a SharedTable: entries in shards by their hash; a changed table
-                                 copies the shards that change, and shares the others
+    more                         a SharedTable, even if it shrinks: entries in shards by their hash;
+                                 a changed table copies the shards that change, and shares the
+                                 others, unless it has outgrown them
 
 In:  `merged(before, changes)`. Out: any mapping; read only.
 """

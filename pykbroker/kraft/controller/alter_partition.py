@@ -2,12 +2,15 @@
 
 In:  the request of a broker. Out: `PartitionChangeRecord`s, and the resulting state.
 
+    another broker epoch                  STALE_BROKER_EPOCH, for the whole request
+    no such topic, no such partition      UNKNOWN_TOPIC_ID, UNKNOWN_TOPIC_OR_PARTITION
     an epoch above the controller's       NOT_CONTROLLER: this controller is probably deposed
     an older leader epoch                 FENCED_LEADER_EPOCH
     an older partition epoch              INVALID_UPDATE_VERSION
-    not the leader, no such ISR           INVALID_REQUEST
+    not the leader, an ISR or a recovery
+    state that cannot be                  INVALID_REQUEST
     a replica whose broker may not join   INELIGIBLE_REPLICA
-    another leader by the same record     NEW_LEADER_ELECTED (a reassignment that completed)
+    another leader by the same record     NEW_LEADER_ELECTED (as by a completed reassignment)
 
 Source: Kafka's `ReplicationControlManager.alterPartition`.
 """

@@ -1,7 +1,8 @@
 """Broker registration, heartbeats, fencing and shutdown; controller registration.
 
 A newly registered broker is fenced: clients do not see it and it leads nothing. Its heartbeats
-unfence it once it has read the metadata log up to its own registration::
+unfence it once it has read the metadata log up to its own registration (or, if that is older than
+this controller's term, up to where the term began)::
 
     (none) --register--> FENCED --caught up--> UNFENCED --wants to shut down--> CONTROLLED_SHUTDOWN
                            ^  ^------ session runs out / wants fence ------'          |

@@ -2,17 +2,17 @@
 
 State: `state.image`, the metadata after every record that was committed before this node became
 active or decided here since; sessions of brokers; an open metadata transaction. A controller exists
-as long as its node leads the quorum: losing leadership discards it, with everything that was not
+only while its node leads the quorum: losing leadership discards it, with everything that was not
 committed.
      A method may yield between the parts of a long request (`state.breathe`): the driver makes no
      other decision before it has finished.
-In:  one method per request (decide: reads, returns records and the reply), `activate` when this
-     node becomes the leader of the quorum, `replay` for records.
+In:  one method per request or periodic task (decide: reads, returns records and the reply),
+     `activate` when this node becomes the leader of the quorum, `replay` for records.
 Out: Decisions. The driver replays their records here and appends them, atomic ones as a whole and
      others in pieces, and releases the reply when they are committed. KafkaError from a decide
      method answers the whole request.
-Invariants: `replay` is the only mutator of the image, the same for live writes and for recovery:
-replaying the log on a fresh machine gives the same image.
+Invariants: only `replay` changes the image, by the same `MetadataReplay` as for committed records:
+replaying the log elsewhere gives the same image.
 Source: Kafka's `QuorumController.java`, `ActivationRecordsGenerator.java`.
 """
 

@@ -2,9 +2,10 @@
 
 In:  the current partition, and the targets: what is to change.
 Out: one `PartitionChangeRecord`, or None if nothing changes.
-Invariants: a new leader was in sync, or eligible while no replica was, unless an unclean election
-was allowed; after its election it is in sync in any case. A reassignment completes with the first
-change after which its new replicas are in sync (if there are fewer than before: all that remain).
+Invariants: a new leader was in sync, or eligible while no replica was, or the last known one (see
+below), unless an unclean election was allowed; after its election it is in sync in any case. A
+reassignment completes with the first change after which its new replicas are in sync (if there are
+fewer than before: all that remain).
 
 Without eligible leader replicas, the last in-sync replica stays in the set when its broker leaves,
 and the partition waits for it. With them (KIP-966) the high watermark does not move below
@@ -16,10 +17,11 @@ min.insync.replicas, so a replica that leaves a set that small still has all com
     1 fails                               1 2      none     1
     2 comes back                2         1        2
 
-A replica stops being eligible when enough replicas are in sync, when a reassignment removes it, or
-when its broker returns from an unclean shutdown, which may have lost records, or without the log
-directory. If none is left, the last known leader may lead, whatever the topic says of unclean
-elections, and then has to recover.
+A replica stops being eligible when it or enough others are in sync, when a reassignment removes it,
+when another leader is elected that may lack records, when min.insync.replicas changes, or when its
+broker returns from an unclean shutdown, which may have lost records, or without the log directory.
+If none is left, the last known leader may lead, whatever the topic says of unclean elections, and
+then has to recover.
 Source: Kafka's `PartitionChangeBuilder.java`, `PartitionReassignmentReplicas.java`.
 """
 

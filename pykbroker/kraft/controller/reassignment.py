@@ -4,8 +4,9 @@
     replicas [2, 3, 1]         adding [3], removing [1]: 3 fetches, 1 still serves
     replicas [2, 3]            once 3 is in sync (partition_change.complete_reassignment)
 
-A reassignment that adds no replica completes with the record that begins it. A second request for a
-partition replaces the first; null replicas cancel it.
+A reassignment that adds no replica completes with the record that begins it, if all that remain are
+in sync. A second request for a partition replaces the first, but a list that it would leave empty
+stays as it was; null replicas cancel the reassignment.
 Source: Kafka's `ReplicationControlManager.java`, `PartitionReassignmentReplicas.java`,
 `PartitionReassignmentRevert.java`.
 """

@@ -1,9 +1,9 @@
 """Broker sessions: which brokers are alive, and how far they have read the metadata log.
 
-State: per broker the time of its last heartbeat, the offset it reported, and the offset at which
+State: per broker the time of its last sign of life, the offset it reported, and the offset at which
 its controlled shutdown began. It is soft state: a controller that becomes active gives every broker
 that is not fenced a full session to report.
-In:  touch, begin_controlled_shutdown, forget. Out: `is_valid`, `expired(now_ms)`, `lowest_offset`.
+In:  `touch`, `begin_controlled_shutdown`, `forget`. Out: answers about one broker or all of them.
 Source: Kafka's `BrokerHeartbeatManager.java`, `BrokerHeartbeatTracker.java`.
 """
 

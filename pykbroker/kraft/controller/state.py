@@ -3,7 +3,7 @@
 State: `image` is the state after every decided record, committed or not; `next_offset` is the
 offset of the next record; `index` finds the partitions of a broker in the image; the broker
 sessions are soft state of this controller alone.
-In:  replay, by `Controller` only; the other modules only read the image, and write the sessions.
+In:  replay, by `Controller` only; the other modules read the image, and write sessions and caches.
 Out: queries that several modules share (is this broker active, which settings has this topic).
 """
 

@@ -2,7 +2,8 @@
 
 In:  a DeleteTopics request, as decoded by its handler.
 Out: a decision with the response; each topic succeeds or fails by itself, and all successes are
-written in one atomic batch.
+written in one atomic batch. A request for too many topics, or with `delete.topic.enable` false,
+fails as a whole.
 Source: Kafka's `ReplicationControlManager.java`, `ControllerApis.scala` (duplicates).
 """
 

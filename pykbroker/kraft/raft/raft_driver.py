@@ -1,13 +1,13 @@
 """Drives the quorum: the log, its fsyncs, the quorum-state file, and the notification of commits.
 
 State: the raft machine, the metadata log, the batches that are written but not yet delivered.
-In:    `open`, `append` (the active controller's records), `append_voters`, batches, truncations and
-       snapshots of the leader, `answer` (requests of other replicas), timers, completed fsyncs.
+In:    `open`, `prepare` and `append` (the active controller), `append_voters`, batches, truncations
+       and snapshots of the leader, `answer` (requests of other replicas), timers, fsyncs.
 Out:   `on_commit(batches)`, `on_snapshot` and `on_leader(leader_id, epoch)` of the listener;
        messages of the messenger; `on_progress` when other replicas may have more to fetch;
        `on_fatal` if the disk fails or the listener cannot apply what is committed: a node without
-       its metadata must stop.
-Invariants: batches are delivered in log order, each once, and only after they are committed;
+       its metadata must stop (during `open` the exception goes to its caller).
+Invariants: records are delivered in log order, each once, and only after they are committed;
        `on_leader` with this node's id follows the last batch of the earlier epochs.
 
 One fsync runs at a time, in the one thread of `threads`; batches appended meanwhile are synced by

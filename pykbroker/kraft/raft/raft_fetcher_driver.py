@@ -8,7 +8,8 @@
 
 State: whether the leader was recently unreachable; the epoch whose leader knows where this voter
 listens. Everything else is in the machine and the log.
-In:    `wake` when the role may have changed. Out: requests through `send`; calls to the driver.
+In:    `wake` when the role may have changed. Out: requests through `send`; calls to the driver;
+`on_fatal` if the log can no longer be followed.
 Invariant: the log of a voter, and of a controller that can become one, is on disk before its next
 Fetch reports its end to the leader.
 Source: Kafka's `KafkaRaftClient.java` (`pollFollower`, `handleFetchResponse`,

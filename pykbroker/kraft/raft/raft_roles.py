@@ -12,8 +12,8 @@
                   vote: no (it voted for itself)   Prospective; a leader is known -> Follower
     Leader        no                               a later epoch -> Unattached; no majority fetches,
                                                    or asked to -> Resigned
-    Follower      pre-vote: until it has fetched   fetch timeout -> Prospective; a later epoch or
-                  vote: no                         a resigning leader -> Unattached, Prospective
+    Follower      pre-vote: as Unattached, until   fetch timeout -> Prospective; a later epoch or
+                  it has fetched; vote: no         a resigning leader -> Unattached, Prospective
     Resigned      pre-vote: if its log is as long  election timeout -> Unattached in the next epoch
                   vote: no
 

@@ -8,7 +8,8 @@
 
 State: waiting fetches and updates, in the purgatory; from when on a second node with this id is
 logged again.
-In:    request messages. Out: response messages, or a Deferred of one.
+In:    request messages. Out: response messages, or a Deferred of one; KafkaError from a machine
+       that is stopping, or whose disk failed.
 Invariants: a vote is on disk before it is answered; only the leader answers fetches with records.
 Source: Kafka's `KafkaRaftClient.java`.
 """
