@@ -5,7 +5,9 @@
 
 In      log directories, as for `open_log`; a log that is being written to is read to its current
         end.
-Out     the contents of headers: checksums are not verified.
+Out     the contents of headers: checksums of batches are not verified, bytes that are no batch are
+        skipped (with FAILFAST, `scan_batches` raises CorruptSegment). Messages of magic 0 and 1 are
+        read whole, and more slowly.
 """
 
 from __future__ import annotations

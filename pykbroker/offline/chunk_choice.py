@@ -3,8 +3,8 @@
 Invariants
     The checksum, header and offsets of every requested batch are checked before it is trusted
     (checksum and offsets, unless the reader does without).
-    A batch is left out only because of its base offset or that of the next one, never because of
-    the end that its own header claims. Where the two disagree, its checksum decides.
+    A batch is left unchecked only because of its base offset or that of the next one, never because
+    of the end that its own header claims. Where the two disagree, its checksum decides.
     A damaged batch that is not requested influences nothing.
 """
 

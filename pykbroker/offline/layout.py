@@ -8,7 +8,8 @@ Ignored: directories `-delete`, `-future`, `-stray`.
 
 In      paths or URIs of log directories, or of single partitions.
 Out     PartitionFiles, sorted by topic and partition, each partition once: of several replicas, the
-        one that reaches furthest.
+        one that reaches furthest. A fault that prevents reading one of them raises OfflineError;
+        with `may_be_faulty`, that replica is returned.
 """
 
 from __future__ import annotations

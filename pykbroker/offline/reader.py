@@ -1,6 +1,6 @@
 """`open_log`: topics of log directories as one stream of Arrow record batches.
 
-    log = open_log("/var/kafka-logs", "orders")      plans, and freezes the ends; reads nothing
+    log = open_log("/var/kafka-logs", "orders")      plans, and freezes the ends; decodes nothing
     log.read_all()                                   pyarrow.Table
     log.to_pandas()                                  pandas.DataFrame
     polars.DataFrame(log)                            by __arrow_c_stream__

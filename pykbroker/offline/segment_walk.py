@@ -2,7 +2,8 @@
 
 `header_tables` returns numpy tables (large batches by one pread each, small ones in bulk);
 `walk_headers` returns headers one by one, and says where there is no batch. Where the next batch
-cannot be located, both resume at the next correct entry of the offset index.
+cannot be located, both resume at the next correct entry of the offset index, unless `header_tables`
+is to end there (`steps_over`).
 """
 
 from __future__ import annotations

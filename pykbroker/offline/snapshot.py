@@ -5,9 +5,9 @@
       meta.properties, log-start-offset-checkpoint, replication-offset-checkpoint,
       recovery-point-offset-checkpoint
       <topic>-<partition>/                 as in a log directory:
-        closed segments   hard links: no bytes are copied, and retention or compaction of the live
-                          log only takes its own name away (what cuts them in place shows: see
-                          snapshot_sizes.py)
+        closed segments   hard links (copies where links are impossible): retention or compaction of
+                          the live log only takes its own name away (what cuts them in place shows:
+                          see snapshot_sizes.py)
         the last segment  copied, up to its frozen end
         indexes, producer snapshots, leader epochs, partition.metadata   copied; of the metadata
                           log also its snapshots and quorum-state
@@ -17,7 +17,8 @@ Whatever reads a log directory reads a snapshot: `open_log`, Spark, Apache's own
 Invariants
     The log it is taken of is only read. Nothing of a snapshot is changed once `snapshot.json` is
     there, which is written last: a directory without it is a snapshot that was not finished.
-    If a segment goes away before it is taken, the partition is listed and taken again.
+    If a segment goes away before it is taken, the partition is listed and taken again; after some
+    tries, OfflineError is raised.
 """
 
 from __future__ import annotations

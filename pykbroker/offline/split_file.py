@@ -5,8 +5,9 @@
                      looked for only under its name)
     another file     compaction rewrites and merges segments: the offsets of the split are looked up
                      in the partition as it is now
-    no file          SegmentGone: it is below the log start, truncated, or of a deleted topic
-                     (without `fail_on_data_loss`, the split yields what is left)
+    no file          SegmentGone: it is below the log start, truncated, of a deleted topic, or
+                     replaced faster than it can be read (without `fail_on_data_loss`, the split
+                     yields what is left)
 
 Invariant   Each split of a plan yields the offsets between its first batch and the next split's, so
             no offset is read twice, and records that survive compaction are never left out.

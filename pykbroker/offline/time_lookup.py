@@ -3,7 +3,9 @@
 It is the first record of the log at or after the time, whatever it is: records of aborted
 transactions and markers count, because the broker ignores transactions here.
 
-In      a Selection of one partition, a time in ms. Out: the offset, or None.
+In      a Selection of one partition, a time in ms.
+Out     the offset, or None. Damage before it raises CorruptSegment with FAILFAST; otherwise the
+        offset of the damage is returned.
 Source  Kafka's UnifiedLog.java (fetchOffsetByTimestamp), LogSegment.java (findOffsetByTimestamp).
 """
 

@@ -5,9 +5,10 @@ a log that was copied without these files reads alike. The result for closed seg
 a log is tailed, only the last segment is walked again.
 
 Invariant   Where corrupt bytes may have been a marker, the transactions that were open there have
-            an unknown outcome up to that position: reading any of their offsets is refused
-            (`refuse`), or they count as aborted (`left_out`). The next marker determines the
-            outcome of what their producers wrote after the damage.
+            an unknown outcome up to that position: reading any of their offsets is refused, and
+            all that follows if no marker of their producer does (`refuse`), or they count as
+            aborted (`left_out`). That marker determines the outcome of what it wrote after the
+            damage.
 Source  Kafka's ProducerStateManager.java, ProducerAppendInfo.java.
 """
 

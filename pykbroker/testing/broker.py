@@ -1,10 +1,10 @@
-"""A real node in a process of its own, on a free port, with a directory of its own.
+"""A real node in a process of its own, on a free port, with a directory of its own or a given one.
 
 State: the directory, the port once it is known, the process while it runs. In: `start`, `stop`,
 `kill`, `restart`. Out: `bootstrap_servers`, `data_dir`, `log_text`. Invariants: the node is ready
 when `start` returns; it keeps its port and its data over `restart`; the `with` block leaves nothing
-behind. The node stops when the process that started it is killed; its temporary directory then
-remains.
+behind but a `data_dir` that was given. The node stops when the process that started it is killed;
+its temporary directory then remains.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Ctrl-C: one line, exit code 130, no partial results.
+"""Ctrl-C: one line, exit code 130; tables that were being written are taken back.
 
 PySpark's own handler asks the JVM to cancel in the middle of another call to it, which prints many
 stack traces. Ours cancels from a thread, which has a connection of its own; a call to the JVM that
 is in progress then returns, and the job cleans up. A second Ctrl-C, or some seconds without an end,
-end the process at once.
+end the process at once, without that.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 A job runs at a virtual time after it was submitted, and its outcome arrives at a later one: what
 happens in between looks as it would with a thread. Jobs of a group with one thread keep their
-order. Invariant: a job of a process that has ended never runs, and its outcome never arrives.
+order. Only `run_parallel` runs its jobs at once, in a random order.
+Invariant: a job of a process that has ended never runs, and its outcome never arrives.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Moves of replicas between log directories in a world: who requests them, what interrupts them.
 
 In a world whose nodes have several log directories there are operators, the rules of moves, and
-faults at the worst moment: when a copy is complete, a crash or a failing directory comes within the
-next calls of the disk, which sync it, write checkpoints, and rename the log and its copy.
+faults at the worst moment: when a copy is complete, now and then a crash or a failing directory
+comes within the next calls of the disk, which sync it, write checkpoints, and rename the log and
+its copy.
 
 In: a scenario that adds the clients and the faults, reports processes that end, and settles.
 Out: `Violation`.

@@ -12,8 +12,8 @@
 A directory that is mended, perhaps at once, is used from the next start on.
 
 Each world uses only some kinds (`weights`, drawn as well), so that rare combinations of faults
-become frequent. Each fault ends by itself; `heal` ends all. A node that is down is started again
-after a while.
+become frequent. Each fault ends by itself (slow threads with their process), and `heal` ends all;
+only a clock that has jumped stays wrong. A node that is down is started again after a while.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A machine of a world: its disk, its clock, its place in the network, and one process at a time.
 
 In: `boot` (the power is on, and a process starts), `end` (it is killed: the kernel keeps all it
-wrote), `power_off` (unsynced bytes are lost, no peer is notified), `pause`.
+wrote), `power_off` (unsynced bytes may be lost, no peer is notified), `pause`.
 Out: the Environment of the process.
 """
 

@@ -6,10 +6,9 @@
 State: a tree of directories; what a crash would leave of it.
 In:    the calls of `Files`; faults: `fail`, `broken`, `crash_at`, `capacity_bytes`.
 Out:   the same results as a real disk.
-Invariants: synced bytes survive `crash()`; of unsynced writes any prefix, or with `reorder` any
-       subset, survives, the last one possibly torn; an unsynced change of a directory (create,
-       rename, unlink) survives in order or not at all. `kill()` is a killed process: nothing is
-       lost.
+Invariants: synced bytes survive `crash()` if their name does; of unsynced writes any prefix, and
+       the next one torn, or with `reorder` any subset; changes of a directory survive in order
+       (a rename to another directory syncs both). `kill()` is a killed process: nothing is lost.
 """
 
 from __future__ import annotations

@@ -10,7 +10,8 @@ In: `connect`, `listen` by transports; faults: `cut`, `heal`, `slow`, `power_off
 Out: readiness callbacks, in the name of the process that owns the socket.
 Invariants: within a stream bytes keep their order and are never lost while the connection stands;
 between streams any order is possible. What a cut link holds back arrives when it is healed, as TCP
-would retransmit it. A connection breaks only by `break_both`, the end of a process or of a host.
+would retransmit it. A connection breaks only by `break_both`, the end of a process or of a host, or
+because one end was closed (`sockets.py`).
 """
 
 from __future__ import annotations

@@ -6,7 +6,8 @@
     STOPPING  it shuts down cleanly
 
 In: `start`, `stop`, `kill`, `power_off`; crash points that the disk meets; rules to be checked.
-Out: `on_ended(node)` before the logs of the process are forgotten; `on_up(node)` when it serves.
+Out: `on_ended(node, is_power)` before the logs of the process are forgotten; `on_up(node)` when it
+serves.
 A process that ends by itself (`follow_fatal`) without a fault that explains it is a violation.
 """
 

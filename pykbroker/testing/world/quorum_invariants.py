@@ -1,4 +1,4 @@
-"""Rules about the metadata quorum, checked after every event.
+"""Rules about the metadata quorum, checked after every event of a node's process.
 
 They are those of Kafka's RaftEventSimulationTest: one leader an epoch, epochs and high watermarks
 that never go back, logs that agree on everything that is committed, and no committed record that a

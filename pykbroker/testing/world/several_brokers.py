@@ -1,8 +1,8 @@
 """The world of several brokers: topics with replicas, and everything that clients do with them.
 
     1  the nodes elect a controller, register, serve; topics are created
-    2  producers, readers, members of a group, transactional producers, and administrators that move
-       replicas and elect leaders work while faults happen
+    2  producers and readers, and in some lives members of a group, transactional producers, and
+       administrators that move replicas and elect leaders, work while faults happen
     3  no more faults: all replicas of all partitions get in sync
     4  clients show that everything works, producers end, readers reach the end
     5  all replicas are equal and have all that was promised; all nodes fail, and this still holds

@@ -2,7 +2,8 @@
 
 A rule: a last stable offset never passes an open transaction. And a fault: sometimes, after a
 coordinator has written, its node crashes at one of its next disk calls: between the outcome of a
-transaction and its markers, between two markers, before the completion.
+transaction and its markers, between two markers, before the completion. And an excuse: while the
+clock of a node is wrong, transactions may time out at any moment.
 """
 
 from __future__ import annotations
