@@ -6,8 +6,8 @@ Both pass the same tests.
 
 In:    paths (str, joined with "/"), buffers.
 Out:   bytes, `FileSlice` (a range of a file that keeps its file readable, even when it is deleted).
-Invariants: every failure is an OSError; a write is complete or raises; nothing is synced unless
-requested.
+Invariants: every failure is an OSError (ColdRead is none: it asks for a repetition); a write is
+complete or raises; nothing is synced unless requested.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@
      61       records (see record.py), compressed together by the codec of bits 0-2
 
 State   none: functions over bytes-like objects, and plain values.
-In      whole batches; nothing is copied before a record is decoded.
+In      whole batches; nothing is copied before the records are decoded.
 Out     BatchHeader and Record values; bytearrays from `build_batch`.
 Invariants
     Malformed bytes raise CorruptBatch (framing, header) or CorruptRecord (records), nothing else.

@@ -2,10 +2,10 @@
 
 In      a whole batch and its header; the map of keys; transactions, producers and the time.
 Out     None (nothing is kept), the batch unchanged, or a new one at the same offsets: with fewer
-        records or none, or with a delete horizon.
+        records or none, or with a delete horizon. CorruptBatch.
 Invariants (Kafka's, Cleaner.java and MemoryRecords.filterTo)
     A record is kept if it is the latest of its key, or past the offsets that the map covers.
-    Records of aborted transactions and records without a key are removed.
+    Records of aborted transactions are removed, and those without a key that the map covers.
     A tombstone is kept until the batch's delete horizon, which is set to now + delete.retention.ms
     when the batch is first cleaned with it (KIP-534). The same applies to markers of emptied
     transactions. Base offset, last offset and sequence of a batch do not change; offsets inside

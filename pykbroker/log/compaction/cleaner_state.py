@@ -1,9 +1,10 @@
 """Determines which compacted log is the dirtiest, and records how far each has been cleaned.
 
 State   per partition: the first dirty offset (`cleaner-offset-checkpoint`), which logs are being
-        cleaned, and which cannot be cleaned until the node restarts.
+        cleaned, and which cannot be cleaned (until a restart, or a new log of that name).
 In      the logs of the node with their high watermarks, the time, the outcomes of rounds.
-Out     LogToClean; the lines of a directory's checkpoint.
+Out     LogToClean and its CompactionJob; the offsets of a directory's checkpoint; OSError,
+        CorruptSegment, CorruptIndex.
 Invariants
     Nothing at or above the last stable offset, in the active segment, or younger than
     min.compaction.lag.ms is ever cleaned. One round at a time for each log.

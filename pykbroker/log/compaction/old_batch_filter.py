@@ -6,8 +6,8 @@ Out     None (nothing is kept), or a batch with the codec and the timestamp type
 Invariants (Kafka's, MemoryRecords.buildRetainedRecordsInto and Cleaner.shouldRetainRecord)
     Offsets do not change. Everything kept is rewritten, even if it is the whole message: the batch
     begins with the first record kept and ends with the last. Magic 0 has no timestamps; its records
-    get -1. Tombstones are kept while their segment is younger than delete.retention.ms before the
-    clean part's end; then they get a delete horizon, as in batch_filter.py.
+    get -1. Tombstones that the map covers are kept while their segment is younger than
+    delete.retention.ms before the clean part's end. A batch with a tombstone gets a delete horizon.
 """
 
 from __future__ import annotations

@@ -5,7 +5,8 @@
 
 State: none of its own; the copies and the current logs are those of LogManager.
 In:    partitions to move. Out: PartitionLog; LogDirFailure; calls of what `follow` was given.
-Invariant: a crash leaves one log of a partition, or a copy that the next start promotes.
+Invariant: a crash within `promote` leaves one log of a partition, or a copy that the next start
+       promotes; log_promotion.py has the exception, a failing directory.
 Source: Kafka's LogManager.java (getOrCreateLog, replaceCurrentWithFutureLog).
 """
 

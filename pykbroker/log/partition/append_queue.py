@@ -6,9 +6,9 @@
 
 State: the queued bytes, the places of their batches in the log, their producer updates.
 In:    batches with their offsets assigned. Out: LogDirFailure; KafkaError if the active segment is
-       corrupt where a roll has to look at it.
-Invariants: a failed write undoes exactly what was queued, in the file and in the producer state;
-       after a disk failure nothing more is written.
+       found to be corrupt when it is opened for writing.
+Invariants: a write that fails on the disk undoes what was queued, in memory exactly, in the file as
+       far as the disk allows; after a disk failure nothing more is appended.
 Source: Kafka's UnifiedLog.append and roll, LogSegment.shouldRoll.
 """
 

@@ -7,7 +7,8 @@
 State: the validation rules. Queued batches are in the AppendQueue.
 In:    batches (views of received frames stay views).
 Out:   AppendOutcome; LogDirFailure if a roll, a new leader epoch, or the look-up of a producer's
-       earlier batches failed; KafkaError if the active segment is corrupt where a roll looks at it.
+       earlier batches failed; KafkaError if the active segment is found to be corrupt when it is
+       opened; KafkaError or CorruptBatch for a replicated batch that cannot be applied.
 Invariants: batches queued in a round see each other (sequence checks, offsets).
 """
 

@@ -1,7 +1,8 @@
 """The durable part of a log: the recovery point, and the flushes that move it.
 
 State: the recovery point, and the closed or recovered segments that have not been synced since.
-In:    offsets to flush to, closed segments, completed jobs. Out: FlushJobs.
+In:    offsets to flush to, closed segments, completed jobs. Out: FlushJobs; LogDirFailure,
+       OSError when closing.
 Invariants: everything below the recovery point survives a power failure; it never passes the log
        end; a job that ran while the log was truncated moves nothing.
 Source: Kafka's UnifiedLog.flush, LocalLog.markFlushed.

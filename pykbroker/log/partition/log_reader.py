@@ -2,7 +2,7 @@
 
 State: the results of threads for look-ups that must not wait (record_lookup.py).
 In:    offsets, byte bounds, timestamps. Out: ReadOutcome with a FileSlice, FoundOffset; OSError,
-       CorruptSegment, CorruptIndex, CorruptBatch, which `LocalLog.guarded` turns into answers.
+       CorruptSegment, CorruptIndex, CorruptBatch, which `LocalLog.guarded` handles; ColdRead.
 Invariant: nothing at or above the bound that the caller gives is ever in a slice.
 Source: Kafka's LocalLog.read, LogSegment.read.
 """

@@ -20,8 +20,8 @@ In:    batches to append (views of received frames stay views), offsets to read,
 Out:   AppendOutcome, ReadOutcome with a FileSlice; KafkaError for an offset out of range, and where
        the log is corrupt; LogDirFailure when the disk failed.
 Invariants: offsets only grow, except by a truncation; readers never see past log_end_offset; a
-       failed write undoes exactly what was queued; all appends of a round are one writev (one more
-       for each roll).
+       failed write undoes what was queued (append_queue.py); all appends of a round are one writev
+       (one more for each roll).
 Source: Kafka's UnifiedLog.java and LocalLog.java.
 """
 

@@ -1,6 +1,7 @@
 """Opens a partition's log, recovering it if necessary: here, or first in a worker process.
 
-In:    the directory, the checkpoints' entries, whether the shutdown was clean. Out: a PartitionLog.
+In:    the directory, the checkpoints' entries, whether the shutdown was clean.
+Out:   a PartitionLog; OSError, LogDirFailure, OffsetsOutOfPlace.
 Invariant: opening the same directory twice gives the same log (log_loader.py).
 """
 

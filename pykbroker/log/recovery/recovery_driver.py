@@ -1,9 +1,9 @@
 """Recovers logs with much unflushed data in worker processes, before a node serves clients.
 
-In      RecoveryTask, the biggest first. Out: the end offsets of the logs that were recovered.
-State   one run: the waiting tasks and the workers. A worker that dies is not replaced. Its current
-        log, and any log whose recovery failed, are left out of the result: the caller recovers them
-        itself.
+In      RecoveryTasks, in any order. Out: the end offsets of the logs that were recovered.
+State   one run: the waiting tasks, the biggest first. A worker that dies is not replaced. Its
+        current log, and any log whose recovery failed, are left out of the result: the caller
+        recovers them itself.
 """
 
 from __future__ import annotations

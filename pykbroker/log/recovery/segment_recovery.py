@@ -3,10 +3,11 @@
 Every batch is checked, a torn tail is cut, and indexes and producer state are rebuilt.
 
 In:  a segment as found, producer state as of its base offset, the leader epochs so far.
-Out: the bytes that were cut. Invariants: afterwards the log file holds only valid batches with
-ascending offsets, and the indexes are those that appending would have produced. Only bytes that are
-no batch or have a wrong checksum, and what follows them, are cut; in a segment that was synced they
-are kept, and what follows them is indexed.
+Out: the number of bytes cut; OffsetsOutOfPlace, OffsetsOverflow, CorruptSegment, OSError.
+Invariants: only bytes that are no batch or have a wrong checksum, and what follows them, are cut;
+in a segment that was synced they are kept, and what follows them is indexed. If none are kept, the
+log file then holds only valid batches with ascending offsets, and the indexes are those that
+appending would have produced.
 Source: LogSegment.recover, UnifiedLog.rebuildProducerState.
 """
 

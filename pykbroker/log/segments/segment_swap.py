@@ -5,8 +5,9 @@
     .swap -> the name   and the directory is synced
 
 In      a log, the base offsets of the `.cleaned` segments (synced), those of the old ones.
-Out     True if they were replaced; False if the log no longer has those old segments (it was
-        truncated, or retention deleted some) and the `.cleaned` files were deleted.
+Out     True if they were replaced; False if the log is offline or no longer has those old segments
+        (it was truncated, or retention deleted some) and the `.cleaned` files were deleted;
+        LogDirFailure.
 Invariants
     At every instant the files on disk are either the old segments or a swap that the next start
     completes; readers of old segments keep their open files.
