@@ -3,10 +3,11 @@
 While the producer's last transaction is not complete, the coordinator answers
 CONCURRENT_TRANSACTIONS:
 
-    version 12+: the partitions join   it is asked again, add.partitions.to.txn.retry.backoff.ms
-    with the request                   later, for ...backoff.max.ms (request.timeout.ms at the
-                                       latest); then the client is told
-    before                             the client is told NOT_ENOUGH_REPLICAS at once
+    version 12+: the partitions join   it is asked again at intervals of
+    with the request                   add.partitions.to.txn.retry.backoff.ms, for at most
+                                       ...backoff.max.ms and request.timeout.ms; then the client
+                                       gets CONCURRENT_TRANSACTIONS
+    before                             the client gets NOT_ENOUGH_REPLICAS at once
 
 In:  the request. Out: `Verified` (see `transaction_verification.py`), now or as a Deferred; None
 when no batch is transactional; KafkaError for batches of several producers. `produce_error`: what

@@ -64,6 +64,18 @@ class Moving:
             mover.move(ORDERS[0], "/b")
             await finished(mover)
 
+        return self._moved(story)
+
+    def resume(self) -> PartitionLog:
+        """Let the move that the previous run had begun end; return what is the log then."""
+
+        async def story(mover: LogMover) -> None:
+            mover.resume()
+            await finished(mover)
+
+        return self._moved(story)
+
+    def _moved(self, story: Callable[[LogMover], Awaitable[None]]) -> PartitionLog:
         self.run(story)
         moved = self.manager.get(ORDERS[0])
         assert moved is not None
@@ -226,14 +238,7 @@ def test_a_move_survives_a_restart_and_can_be_called_back() -> None:
     assert moving.manager.future(ORDERS[0]) is not None
     moving.files.kill()
     again = Moving(moving.files)
-
-    async def resume(mover: LogMover) -> None:
-        mover.resume()
-        await finished(mover)
-
-    again.run(resume)
-    new = again.manager.get(ORDERS[0])
-    assert new is not None
+    new = again.resume()
     assert new.directory == "/b/orders-0"
 
     async def regret(mover: LogMover) -> None:
@@ -332,14 +337,7 @@ def test_truncation_of_the_log_before_a_move_is_resumed(monkeypatch: pytest.Monk
         append(log, b"other %d" % number, epoch=7)
     moving.manager.shutdown(NOW_MS)
     again = Moving(moving.files)
-
-    async def resume(mover: LogMover) -> None:
-        mover.resume()
-        await finished(mover)
-
-    again.run(resume)
-    new = again.manager.get(ORDERS[0])
-    assert new is not None
+    new = again.resume()
     assert new.log_directory == "/b"
     expected = [b"%d" % number for number in range(10)]
     assert values_of(new) == expected + [b"other %d" % number for number in range(15)]

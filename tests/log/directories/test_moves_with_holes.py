@@ -38,14 +38,7 @@ def test_what_a_power_failure_took_from_the_copy_is_copied_again(
         between.shutdown(NOW_MS)
         moving.files.fail = None
     again = Moving(moving.files)
-
-    async def resume(mover: LogMover) -> None:
-        mover.resume()
-        await finished(mover)
-
-    again.run(resume)
-    new = again.manager.get(ORDERS[0])
-    assert new is not None
+    new = again.resume()
     assert new.log_directory == "/b"
     assert values_of(new) == [b"%d" % number for number in range(20)] == values_of(log)
 
@@ -109,13 +102,6 @@ def test_gaps_that_compaction_left_are_not_copied_again(
     kept = again.manager.get(ORDERS[0])
     assert kept is not None
     kept.local.unsynced_from = None
-
-    async def resume(mover: LogMover) -> None:
-        mover.resume()
-        await finished(mover)
-
-    again.run(resume)
-    new = again.manager.get(ORDERS[0])
-    assert new is not None
+    new = again.resume()
     assert values_of(new) == [b"%d" % number for number in range(20) if not 7 <= number < 14]
     assert "copying them again" not in caplog.text

@@ -41,8 +41,9 @@ class TransactionalClient(RoutedClient):
         return min(most, self.version_of(api_name, least))
 
     async def ask_within_life(self, message: Message, version: int, **named: Any) -> Any:
-        """As `ask`. KafkaError, too, when a power failure lies between, unless all is durable: what
-        the node promised before is told by the logs."""
+        """Like `ask`, but also raises KafkaError if power failed between the request and the
+        response, unless everything is durable: the logs, not the response, then show what was kept.
+        """
         failures = self.catalog.power_failures
         response = await self.ask(message, version, **named)
         if self.catalog.power_failures != failures and not self.ledger.is_durable:
