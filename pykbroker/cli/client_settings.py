@@ -22,6 +22,18 @@ _TEXTS: Final = frozenset(
     ("client_id", "group_id", "group_instance_id", "transactional_id", "compression_type")
 )
 
+# The least value of a number (ConsumerConfig, ProducerConfig); 0 for those that are not named.
+_LEAST: Final = {
+    "acks": -1,
+    "connections_max_idle_ms": -1,
+    "receive_buffer_bytes": -1,
+    "send_buffer_bytes": -1,
+    "max_poll_interval_ms": 1,
+    "max_poll_records": 1,
+    "max_in_flight_requests_per_connection": 1,
+    "metrics_num_samples": 1,
+}
+
 
 def key_values(pairs: Iterable[str]) -> dict[str, str]:
     """Parse KEY=VALUE arguments; the last one of a key wins, as with Apache's scripts."""
@@ -72,10 +84,18 @@ def _value(name: str, argument: str, text: str, default: Any) -> Any:
             return text.lower() == "true"
         raise CommandError(f"{name}={text}: expected true or false")
     if argument in _INTEGERS or isinstance(default, int):
-        try:
-            return int(text)
-        except ValueError:
-            raise CommandError(f"{name}={text}: expected a whole number") from None
+        return _number(name, argument, text)
     if isinstance(default, str):
         return text
     raise CommandError(f"{name} is not supported by this command")
+
+
+def _number(name: str, argument: str, text: str) -> int:
+    try:
+        value = int(text)
+    except ValueError:
+        raise CommandError(f"{name}={text}: expected a whole number") from None
+    least = _LEAST.get(argument, 0)
+    if value < least:
+        raise CommandError(f"{name}={text}: must be at least {least}")
+    return value
