@@ -228,6 +228,9 @@ class DirectoryLoader:
                 return
             other = logs.get(topic_partition)
             if other is not None:
+                if self._topic_id is not None and other.topic_id != topic_id:
+                    self._set_aside(directory, path, topic_partition, "belongs to a deleted topic")
+                    return
                 raise DirectoryRefused(
                     f"Duplicate log directories for {topic_partition} are found in both {path} and "
                     f"{other.directory}: delete the one that failed recently."

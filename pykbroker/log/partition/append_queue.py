@@ -7,7 +7,7 @@
 State: the queued bytes, the places of their batches in the log, their producer updates.
 In:    batches with their offsets assigned. Out: LogDirFailure; KafkaError if the active segment is
        found to be corrupt when it is opened for writing.
-Invariants: a write that fails on the disk undoes what was queued, in memory exactly, in the file as
+Invariants: a write that fails undoes what was queued, in memory exactly, in the file as
        far as the disk allows; after a disk failure nothing more is appended.
 Source: Kafka's UnifiedLog.append and roll, LogSegment.shouldRoll.
 """
@@ -20,6 +20,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from pykbroker.environment.files import Buffer, LogDirFailure
+from pykbroker.errors import KafkaError
 from pykbroker.log.partition.local_log import LocalLog
 from pykbroker.log.partition.log_flusher import LogFlusher
 from pykbroker.log.producers.producer_state import ProducerUpdate
@@ -160,7 +161,7 @@ class AppendQueue:
             for update in self._updates:
                 if update.completed is not None and update.completed.is_aborted:
                     local.has_new_names |= segment.txn_index.append_aborted(update.completed)
-        except LogDirFailure:
+        except (LogDirFailure, KafkaError):
             self._take_back()
             raise
         except OSError as error:

@@ -107,6 +107,8 @@ class PartitionLedger:
     """The end of what every in-sync replica has, where nodes replicate."""
     is_everywhere: Callable[[int], bool] = _always
     """Whether all replicas have a record at this offset."""
+    is_led_by: Callable[[int], bool] = _always
+    """Whether this node leads the partition, by the newest metadata of all nodes."""
 
     # ---------------------------------------------------------------- what clients report
 

@@ -184,10 +184,10 @@ class SeveralBrokers:
             )
         for topic in self.catalog.topics.values():
             for index, ledger in enumerate(topic.ledgers):
+                key = TopicPartition(topic.name, index)
                 ledger.committed_end = _end_of(self.rules, topic.topic_id, index)
-                ledger.is_everywhere = partial(
-                    self._is_everywhere, TopicPartition(topic.name, index)
-                )
+                ledger.is_everywhere = partial(self._is_everywhere, key)
+                ledger.is_led_by = partial(self._is_led_by, key)
 
     def _flush_transactions(self) -> bool:
         topics = (TRANSACTIONAL_TOPIC, *INTERNAL)
@@ -452,6 +452,10 @@ class SeveralBrokers:
         records = records_of(log)
         everywhere = self._offsets_everywhere(key) if topic.may_lose else None
         topic.ledgers[index].settle(records, log.log_start_offset, log.log_end_offset, everywhere)
+
+    def _is_led_by(self, key: TopicPartition, node_id: int) -> bool:
+        partition = self.newest_image().partition(*key)
+        return partition is not None and partition.leader == node_id
 
     def _is_everywhere(self, key: TopicPartition, offset: int) -> bool:
         return offset in self._offsets_everywhere(key)

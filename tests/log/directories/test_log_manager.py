@@ -259,6 +259,21 @@ def test_a_log_of_a_deleted_topic_that_was_offline_is_set_aside(
     assert f"{stale}/orders-0 belongs to a deleted topic" in caplog.text
 
 
+def test_logs_of_two_deleted_topics_do_not_refuse_the_start(files: MemoryFiles) -> None:
+    for path, topic_id in (("/a/orders-0", TOPIC_ID), ("/b/orders-0", b"another topic id")):
+        files.mkdir(path)
+        files.write_file(f"{path}/partition.metadata", PartitionMetadata(topic_id).to_bytes())
+    manager = make_manager(files, "/a", "/b")
+    no_topics: dict[str, bytes] = {}
+    manager._topic_id = no_topics.get
+    manager.load(NOW_MS)
+    log = manager.get(ORDERS[0])
+    assert log is not None
+    assert log.log_directory == "/a"
+    (aside,) = [name for name in files.listdir("/b") if name.startswith("orders-0")]
+    assert aside.endswith("-stray")
+
+
 def test_reports_of_wanted_partitions_only(files: MemoryFiles) -> None:
     manager = loaded(files)
     for tp in ORDERS[:2]:

@@ -7,6 +7,7 @@ import errno
 import pytest
 
 from pykbroker.environment.files import LogDirFailure
+from pykbroker.errors import KafkaError
 from pykbroker.log.partition.append_outcome import AppendOrigin
 from pykbroker.testing.world.memory_files import MemoryFiles
 from tests.log.log_makers import (
@@ -187,4 +188,21 @@ def test_an_offline_log_writes_nothing_more(files: MemoryFiles) -> None:
         log.write_pending()
     assert (log.log_end_offset, log.next_offset, log.has_pending) == (1, 1, False)
     assert files.size(f"{DIRECTORY}/{0:020d}.log") == size
+    assert not log.producers.producers
+
+
+def test_a_segment_that_cannot_be_opened_for_writing_takes_the_turn_back(
+    files: MemoryFiles,
+) -> None:
+    log = open_orders(files)
+    append(log, b"a")
+    log.append_as_leader(batch_of(b"b", producer=(7, 0, 0)), 0, NOW_MS)
+    segment = log.active
+    segment.is_writable = False
+    segment.first_timestamp = None
+    segment.hints.clear()
+    segment.file.pwritev([b"\xff" * segment.size], 0)  # read from offset 0 when it is opened
+    with pytest.raises(KafkaError):
+        log.write_pending()
+    assert (log.log_end_offset, log.next_offset, log.has_pending) == (1, 1, False)
     assert not log.producers.producers

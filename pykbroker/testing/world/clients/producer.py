@@ -236,7 +236,8 @@ class ProducerClient(RoutedClient):
                     continue
                 earlier = waiting[: waiting.index(batch)]
                 is_first = all(at.is_answered for at in earlier if at.ledger is batch.ledger)
-                self._take(batch, response.responses[0].partition_responses[0], is_first)
+                answer = response.responses[0].partition_responses[0]
+                self._take(batch, answer, peer.node_id, is_first)
             if self._is_idempotent and self._identity is None:
                 return  # what is unanswered may or may not be there
             if self.is_stopping:
@@ -273,8 +274,8 @@ class ProducerClient(RoutedClient):
         deadline_ms = self.environment.clock.now_ms() + 2_000
         return self.pool.send(peer, message, deadline_ms, purpose="produce", max_version=version)
 
-    def _take(self, batch: Batch, answer: Any, is_first: bool) -> None:
-        """An answer; `is_first`: all earlier batches of the partition are answered."""
+    def _take(self, batch: Batch, answer: Any, node_id: int, is_first: bool) -> None:
+        """An answer of a node; `is_first`: all earlier batches of the partition are answered."""
         code = answer.error_code
         name = f"{batch.ledger.name} {batch.attempts[0].identity!r}+{len(batch.attempts)}"
         if code == ErrorCode.NONE:
@@ -291,7 +292,8 @@ class ProducerClient(RoutedClient):
             self.note(f"{name} waits for an earlier batch")
         elif code in BEGIN_ANEW and self._is_idempotent:
             self.note(f"{name} begins anew: {code}")
-            if not (batch.topic.may_lose or self._may_be_forgotten(batch)):
+            may_lag = not batch.ledger.is_led_by(node_id)  # it was paused, and led before that
+            if not (may_lag or batch.topic.may_lose or self._may_be_forgotten(batch)):
                 raise self.violated(f"{name}: the node forgot this producer: {code}")
             self._identity = None
         elif code not in RETRIABLE:
