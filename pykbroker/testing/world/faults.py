@@ -251,17 +251,18 @@ class Faults:
 
     def heal(self) -> None:
         """Stop all faults; everything works, every node runs, and clients may rely on it."""
-        pauses = [
-            node.machine.process.paused_until_us
-            for node in self.nodes
-            if node.machine.process is not None
-        ]
-        self.world.calm_since_us = max(self.world.now_us, *pauses, 0)
+        self.world.calm_since_us = self.pauses_end_us()
         stopping = [node for node in self.nodes if node.state is NodeState.STOPPING]
         self.mend()
         if stopping:
             self.world.calm_since_us = None
             self._calm_when_back(stopping)
+
+    def pauses_end_us(self) -> int:
+        """Return when the last paused node goes on; now if none is paused."""
+        processes = [node.machine.process for node in self.nodes]
+        ends = [process.paused_until_us for process in processes if process is not None]
+        return max(self.world.now_us, *ends, 0)
 
     def _calm_when_back(self, stopping: Sequence[Node]) -> None:
         """Begin the calm when the nodes that a fault has asked to stop serve again.
@@ -270,7 +271,7 @@ class Faults:
         when the session of their former life has expired, and until then they accept no client.
         """
         if all(node.state is NodeState.UP for node in stopping):
-            self.world.calm_since_us = self.world.now_us
+            self.world.calm_since_us = self.pauses_end_us()
         else:
             self.world.after(LOOK_AGAIN_US, self._calm_when_back, stopping)
 

@@ -137,7 +137,7 @@ class SeveralBrokers:
                 return self.world.timeline.digest
             raise Violation("replicas do not join the ISR although no faults are active")
         self.world.network.reset_half_open()
-        self.world.calm_since_us = self.world.now_us
+        self.world.calm_since_us = faults.pauses_end_us()
         self.world.timeline.note("world", "is calm")
         self._drain()
         self._settle_moves()

@@ -36,6 +36,19 @@ def test_a_node_that_a_fault_stops_must_serve_again_first() -> None:
     assert not world.is_calm(2_000_000)
 
 
+def test_a_paused_node_must_go_on_first() -> None:
+    world, nodes, faults = world_of(NodeState.UP, NodeState.UP)
+    nodes[0].machine.boot()
+    nodes[1].machine.boot()
+    nodes[1].machine.pause(7_000_000)
+    nodes[1].machine.pause(2_500_000)  # the longer pause counts
+    faults.heal()
+    world.run_for(6_900_000)
+    assert not world.is_calm()
+    world.run_for(200_000)
+    assert world.is_calm()
+
+
 def test_no_clock_becomes_so_wrong_that_a_leader_refuses_records() -> None:
     _, (node,), faults = world_of(NodeState.UP)
     wrong = []
