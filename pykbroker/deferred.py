@@ -4,6 +4,7 @@
     then        applies a function to a value, now or later
     chain       the same, for a function that may return a Deferred itself
     gather      combines several values into one, now or later
+    first_of    the first of several values
     spawn       runs a coroutine that awaits Deferreds; the Task is the Deferred of its result
     Waiters     the Deferreds of callers that wait for the same event
     Mutex       admits one coroutine at a time to a section
@@ -60,8 +61,8 @@ class Deferred:
             callback(value)
 
     def on_resolved(self, callback: Callable[[Any], None]) -> None:
-        """Call `callback(value)` once the value is available (now, if it already is). Only one
-        listener is allowed.
+        """Call `callback(value)` once the value is available (now, if it already is). Raises
+        RuntimeError if another listener is waiting.
         """
         if self.done:
             callback(self.value)
@@ -213,7 +214,7 @@ class Task(Deferred):
         """Raise Cancelled where the coroutine waits; does nothing if it has ended.
 
         A coroutine that catches Cancelled to clean up may await again: the task ends when the
-        coroutine does. Raises RuntimeError if the coroutine cancels itself.
+        coroutine does. Raises RuntimeError while the coroutine runs, as when it cancels itself.
         """
         if self.done:
             return

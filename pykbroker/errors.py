@@ -155,7 +155,7 @@ class ErrorCode(IntEnum):
     CONTROLLER_ID_NOT_REGISTERED = 136
 
 
-# Kafka's texts (Errors.java) of the codes that are used here; the others are shown by name.
+# Kafka's texts (Errors.java) of most codes that are used here; the others are shown by name.
 _MESSAGES: dict[int, str] = {
     ErrorCode.UNKNOWN_SERVER_ERROR: (
         "The server experienced an unexpected error when processing the request."
@@ -365,8 +365,8 @@ class KafkaError(Exception):
     """An error response of the protocol: `code` is sent, and `message` if the
     API has a field for it.
 
-    Raised by machines and handlers for client errors, and for what other nodes answer; never for
-    internal bugs.
+    For errors that a client can handle, and for what other nodes answer. An internal bug is another
+    exception (but the request in which a controller fails is answered UNKNOWN_SERVER_ERROR).
     """
 
     def __init__(self, code: int, message: str | None = None) -> None:
@@ -379,7 +379,7 @@ class KafkaError(Exception):
 
 
 class StartError(Exception):
-    """A node cannot start: a port is in use, or a directory is locked or belongs to another node.
+    """A node cannot start, for example because a port is in use or a directory is locked.
 
     The text is one line for the user.
     """

@@ -1,14 +1,15 @@
 """The counters of a node: plain integers on the hot path, read by reporters.
 
 State: one `Counters` per node. A hot path does `counters.messages_in += 1`; no lock is needed,
-because one event loop owns them. Names follow Kafka's `BrokerTopicMetrics` and `RequestMetrics`.
+because one event loop owns them. The names for data and for produce and fetch requests follow
+Kafka's `BrokerTopicMetrics`.
 """
 
 from __future__ import annotations
 
 
 class Counters:
-    """What a node has counted since its start. Units: requests, records, bytes, connections.
+    """What a node has counted since its start.
 
     Requests by API are counted in the broker's routes (`broker/handlers`).
     """

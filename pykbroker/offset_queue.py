@@ -1,10 +1,9 @@
 """Replies that wait until everything up to an offset of a log is committed.
 
 State: the items in the order of their offsets, each with the offset it needs and its deadline.
-In:  park, release_next, expire_next, take_back, clear. Out: the items that no longer have to wait,
-in order.
-Invariants: offsets never decrease from one item to the next, and neither do deadlines, because an
-owner gives all its items the same time-out. The first item is therefore released and expires first.
+The owner parks items in this order and gives all of them the same time-out, or none, so neither
+offsets nor deadlines decrease from one item to the next: the first item is released and expires
+first.
 Source of the idea: Kafka's `DeferredEventQueue`.
 """
 
@@ -36,7 +35,7 @@ class OffsetQueue(Generic[ItemT]):
 
     @property
     def next_deadline_ms(self) -> int | None:
-        """When the first item expires; None if none does."""
+        """When the first item expires; None if it has no deadline or the queue is empty."""
         if not self._entries:
             return None
         deadline_ms = self._entries[0][1]

@@ -1,16 +1,15 @@
 """The purgatory: the operations of a node that wait for a condition or a deadline.
 
 A produce waits for its replicas, a fetch for its bytes. Each is a `DelayedOperation` that watches
-keys (a partition, for example) and has a deadline. Code that changes the object of a key calls
+keys (a partition, for example) and may have a deadline. Code that changes the object of a key calls
 `check(key)`; the driver calls `advance(now)`.
 
 State: the operations by key, their deadlines in a timing wheel, and the remaining work of a turn.
-In:  watch, check, cancel, advance, begin_turn, do_rest.
 Out: calls of the operations' `try_complete` and `expire`. No clock, thread or event loop.
-Invariants: an operation completes or expires once, never both; after that no key holds it for
-longer than `PURGE_AT` completed operations. One turn of the event loop spends at most `effort` on
-trying and expiring operations. `do_rest` does the rest in a later turn, so that thousands of long
-polls woken by one record do not delay other clients.
+Invariants: an operation completes, expires or is cancelled, once. Finished operations are dropped
+from all keys when the keys hold PURGE_AT of them. A turn of the event loop stops trying and
+expiring operations when it has spent `effort`. `do_rest` does the rest in a later turn, so that
+thousands of long polls woken by one record do not delay other clients.
 Source of the idea: Kafka's `DelayedOperationPurgatory`.
 """
 
@@ -70,11 +69,11 @@ class Purgatory:
         self._completed_but_watched = 0
 
     def __len__(self) -> int:
-        """Return the number of waiting operations that have a deadline."""
+        """Return the number of waiting operations whose deadline `advance` has not yet passed."""
         return len(self._timers)
 
     def waiting(self) -> Iterator[DelayedOperation]:
-        """Return the waiting operations that have a deadline."""
+        """Return the waiting operations whose deadline `advance` has not yet passed."""
         return self._timers.items()
 
     @property
@@ -86,7 +85,9 @@ class Purgatory:
 
     @property
     def watched(self) -> Container[Hashable]:
-        """The keys that something waits for: always the same object, for who asks often."""
+        """The keys that something waits for, or has waited for and was not purged yet; always the
+        same object, for callers that ask often.
+        """
         return self._watchers
 
     def watch(
@@ -109,8 +110,8 @@ class Purgatory:
             operation._purgatory_task = self._timers.add(deadline_ms, operation)
 
     def check(self, key: Hashable) -> int:
-        """Complete the operations that can complete after a change to `key`;
-        return how many did.
+        """Complete the operations that can complete after a change to `key`, as far as the effort
+        of this turn allows; return how many did.
         """
         waiting = self._watchers.pop(key, None)
         return 0 if waiting is None else self._try(key, waiting, len(waiting))
@@ -155,11 +156,13 @@ class Purgatory:
             self._finish(operation)
 
     def next_deadline_ms(self) -> int | None:
-        """When to call `advance` next, at the latest."""
+        """When to call `advance` next, at the latest; None if no deadline is pending."""
         return self._timers.next_deadline_ms()
 
     def advance(self, now_ms: int) -> int:
-        """Expire the operations that are due; return how many expired now."""
+        """Expire the operations that are due, as far as the effort of this turn allows; return how
+        many expired now.
+        """
         for operation in self._timers.advance(now_ms):
             operation._purgatory_task = None
             self._overdue.append(operation)
@@ -203,7 +206,7 @@ class Purgatory:
             self._purge()
 
     def _purge(self) -> None:
-        """Drop completed operations from keys that are never checked."""
+        """Drop completed operations from all keys: some keys are never checked."""
         for key, waiting in list(self._watchers.items()):
             still = [operation for operation in waiting if not operation.completed]
             if still:

@@ -1,22 +1,20 @@
 """A hierarchical timing wheel, for owners of very many deadlines, such as the purgatory.
 
-Adding and cancelling a task cost O(1); a tick costs time in proportion to the tasks that are due.
-Each wheel has `WHEEL_SIZE` buckets. A bucket of the first wheel is one tick wide, a bucket of the
-next is as wide as the whole first wheel, and so on; wheels are created when a deadline needs them.
-A task moves down a wheel when its bucket becomes due. (Varghese and Lauck 1987; Kafka's
-server-common `TimingWheel`.)
+Adding a task costs O(1), and a push on the heap if its bucket is new; cancelling is amortised O(1).
+`advance` looks only at the tasks of the buckets that have begun. Each wheel has `WHEEL_SIZE`
+buckets. A bucket of the first wheel is one tick wide, a bucket of the next is as wide as the whole
+first wheel, and so on; buckets are created when a deadline needs them. A task moves down to a
+narrower bucket when its own begins. (Varghese and Lauck 1987; Kafka's server-common `TimingWheel`.)
 
     wheel 0   tick 1 ms     20 buckets      0 ..    20 ms
     wheel 1   tick 20 ms    20 buckets     20 ..   400 ms
     wheel 2   tick 400 ms   20 buckets    400 .. 8 000 ms   ...
 
-State: the current time in ticks, the wheels, a heap of the buckets' start times, and the number of
-cancelled tasks in the buckets.
-In:  add(deadline_ms, item), advance(now_ms).
-Out: the items that are due, in the order of their deadlines.
+State: the current time in ticks, the buckets, a heap of their start times, and the numbers of live
+and cancelled tasks in them.
 Invariants: a task is returned once, never before its deadline; a cancelled task never is. A
-cancelled task does not hold its item, and there are never many more cancelled tasks than live ones,
-because a deadline may be days away.
+cancelled task does not hold its item. Cancelled tasks are swept out when there are SWEEP_AT of them
+and more than live ones, because a deadline may be days away.
 """
 
 from __future__ import annotations
@@ -73,7 +71,9 @@ class TimingWheel(Generic[Item]):
         return self._live
 
     def add(self, deadline_ms: int, item: Item) -> TimerTask[Item]:
-        """Have `advance` return `item` once `deadline_ms` has passed; due at once if it has."""
+        """Have `advance` return `item` once `deadline_ms` has passed (if it already has, at the
+        next call).
+        """
         task = TimerTask(self, deadline_ms, item)
         self._live += 1
         self._place(task)
@@ -87,7 +87,7 @@ class TimingWheel(Generic[Item]):
                     yield task.item
 
     def next_deadline_ms(self) -> int | None:
-        """When to call `advance` next, at the latest; None when nothing is pending.
+        """When to call `advance` next, at the latest; None if no task is pending.
 
         The time may be early (the start of a wide bucket, or of one with only cancelled tasks), but
         never later than the first tick at which a deadline has passed.
@@ -97,7 +97,9 @@ class TimingWheel(Generic[Item]):
         return self._bucket_starts[0][0] * self._tick_ms
 
     def advance(self, now_ms: int) -> list[Item]:
-        """Move the time to `now_ms` (never back) and return what is due."""
+        """Move the time to `now_ms` (never back) and return the items that are due, in the order of
+        their deadlines.
+        """
         target = now_ms // self._tick_ms
         due: list[TimerTask[Item]] = []
         starts = self._bucket_starts

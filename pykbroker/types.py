@@ -1,7 +1,7 @@
 """Small value types shared by all floors.
 
-Topic ids and other UUIDs are raw 16-byte `bytes` everywhere. Their text form is produced only for
-display, by `pykbroker.protocol.primitives.uuid_to_str`.
+Topic and directory ids are raw 16-byte `bytes` in memory; files and displays have the text form,
+which `uuid_to_str` in `pykbroker.protocol.primitives` returns. A cluster id is kept as text.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ class TopicPartition(NamedTuple):
 
 
 class Peer(NamedTuple):
-    """Another node of the cluster, at one of its listeners."""
+    """Another node of the cluster, at one of its listeners. The id is negative while only the
+    address is known (bootstrap servers).
+    """
 
     node_id: int
     host: str

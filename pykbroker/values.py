@@ -1,9 +1,8 @@
 """How small classes are declared: fields alone, `@slotted`; immutable, `@value` and `NamedTuple`.
 
-These are what the standard library has, but cheap to create. A node creates some 150 small classes
-while it starts, and at this number the usual ways take a tenth of the start each: a frozen
-dataclass compiles seven methods a class, and `typing.NamedTuple` compiles the annotation of every
-field.
+These are what the standard library has, but cheap to create. A node creates very many small classes
+while it starts, and the usual ways take time for each: a frozen dataclass compiles all its methods,
+and `typing.NamedTuple` compiles the annotation of every field.
 """
 
 from __future__ import annotations

@@ -7,10 +7,10 @@ handlers/                   one file per API
 prepared/                   requests that are served without being decoded
 metadata/                   parts that follow the metadata, or request changes to it
 transactions/               verification, joining, markers
-monitoring/                 metrics, loaded only where they are served
+monitoring/                 metrics and the endpoint that serves them
 
-The other modules connect the node to the floors below: coordinators, replication, the purgatory's
+Most other modules connect the node to the floors below: coordinators, replication, the purgatory's
 timer, producer ids, requests to other nodes.
 
-The only floor that knows all others.
+The highest floor of a node: only the command line and the simulated world import it.
 """

@@ -31,7 +31,9 @@ Apache Kafka.
 
 
 def _not_done(route: Route) -> str:
-    """Return the "Not done" paragraph of the handler's docstring on one line; "" if it is empty."""
+    """Return the "Not done" paragraph of the handler's docstring on one line; "" if there is none,
+    or if it is "nothing.".
+    """
     spec = find_spec(f"{handlers.__name__}.{route.module}")
     assert spec is not None
     assert spec.origin is not None
@@ -70,7 +72,7 @@ def render() -> str:
 
 
 def main() -> int:
-    """Write the page, or compare it with --check: exit code 1 if it is out of date."""
+    """Write the page, or with --check compare it: return 1 if it is out of date."""
     text = render()
     if "--check" in sys.argv[1:]:
         if not PAGE.exists() or PAGE.read_text("utf-8") != text:

@@ -1,9 +1,8 @@
 """The coordinators of a node, each created when its topic exists or it is first used.
 
-State: the coordinator, once there is one. In: `apply` (metadata publisher), `get`, `stop`.
-Invariant: a new coordinator first receives the complete metadata, and every change after that.
-The code of a coordinator takes up to 100 ms to import. Where metadata is published in slices, it is
-imported beside the event loop; a route that asks a coordinator imports it with its handler.
+A new coordinator first receives the complete metadata, and every change after that. Its code takes
+tens of milliseconds to import. Where metadata is published in slices, it is imported beside the
+event loop; a route that asks a coordinator imports it with its handler.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ CoordinatorT = TypeVar("CoordinatorT", bound=Coordinator)
 class LateCoordinator(Generic[CoordinatorT]):
     """A coordinator that is created on demand, or once its topic exists.
 
-    `topic` is where it keeps its records, `module` what `make` imports.
+    `topic` is where it keeps its records, `module` the module of its class.
     """
 
     def __init__(

@@ -22,7 +22,7 @@ def client_endpoints(bound: Sequence[Listener]) -> tuple[Endpoint, ...]:
 def advertised_listeners(
     config: BrokerConfig, bound: Sequence[Listener], own_host_name: Callable[[], str]
 ) -> list[Advertised]:
-    """Return the addresses for clients: `advertised.listeners`."""
+    """Return the addresses to register, for clients and other brokers: `advertised.listeners`."""
     ports = {listener.name: listener.port for listener in bound}
     return [
         Advertised(

@@ -1,6 +1,6 @@
-"""The states of a node during startup, each of which may wait, and shutdown.
+"""The states of a node during startup and shutdown.
 
-    state         waits for                                       fails with
+    state         waits for                                       fails for example with
     BINDING       -                                               a port in use
     LOCKING       -                                               a directory of another node
     OPENING       the disk: it reads the metadata log             a damaged metadata log
@@ -15,8 +15,8 @@
     STOPPING      the controller, until other brokers lead the partitions
     STOPPED       -
 
-A node without the broker's role serves once it has caught up. A node that is a quorum of its own
-passes through all states without waiting, unless it has to recover logs.
+A node without the broker's role serves once it has caught up. A node that is alone in its cluster
+waits only for its disk and for worker processes.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def broker_peer(image: MetadataImage, broker_id: int, listener: str) -> Peer | None:
-    """Return a broker at its inter-broker listener; None if it is not registered there."""
+    """Return a broker at its listener of this name; None if it has not registered such a one."""
     broker = image.brokers.get(broker_id)
     at = None if broker is None else broker.listeners.get(listener)
     return None if at is None else Peer(broker_id, at.host, at.port)

@@ -2,15 +2,15 @@
 
 * Every log and every connection is an open file: the soft limit is raised to the hard one, as a
   Java process does by itself.
-* The garbage collector skips the objects created at startup (`gc.freeze`) and does not run every
-  700 allocations: requests create no cycles, so their objects are freed with the last reference.
+* The garbage collector skips the objects created at startup (`gc.freeze`) and runs less often:
+  requests create hardly any cycles, so their objects are freed with the last reference.
   Nor may it look at everything at once: no other thread runs meanwhile, and with a million objects
   (a long request, the metadata of very many partitions) that takes 50 ms and more. So passes over
   the young objects are small, and those over all of them very rare.
 * Buffers of large frames are allocated and freed all the time. The C library would return each to
-  the system immediately, and the next one would be faulted in page by page, which is half the cost
-  of a 1 MB request. So it keeps up to KEPT_BYTES, and threads share what it keeps: they allocate
-  little, and nearly always while they hold the interpreter.
+  the system immediately, and the next one would be faulted in page by page. So it keeps up to
+  KEPT_BYTES, and threads share what it keeps: they allocate little, and nearly always while they
+  hold the interpreter.
 * A thread that runs Python code releases the interpreter to a waiting thread after the switch
   interval. Threads do nearly all their work without the interpreter; for the rest, the event loop
   must not wait 5 ms after each of its system calls.

@@ -2,13 +2,11 @@
 
     current block  |####......|   next block  |..........| or requested, or none
 
-A block is 1000 ids. The next one is requested when 90% of the current one are used, so that as a
-rule only the very first caller waits.
+The controller allocates blocks of 1000 ids. The next one is requested when 90% of the current one
+are used, so that as a rule only the very first caller waits.
 
-State: the current block, the next one, whether a block was asked for, who waits for one.
-In:  `take`; the controller's answers. Out: ids, at once or through a Deferred.
-Invariants: no id is assigned twice, not even by another broker: a block that starts below the end
-of the previous one is never used.
+No id is assigned twice: the controller allocates each block once, and a block that starts below the
+end of the previous one is not used.
 Source: Kafka's `RPCProducerIdManager` (which makes clients retry instead of wait).
 """
 

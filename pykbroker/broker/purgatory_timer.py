@@ -4,8 +4,8 @@ State   one timer, for the first deadline at the time it was set; a call for the
         work.
 In      `arm`, at the end of every turn. Out: `Purgatory.advance` and `Purgatory.do_rest`, then a
         turn for their answers.
-Invariant: a deadline is late by at most one turn, and never early; a purgatory without deadlines
-needs no timer.
+No operation expires early. If more are due at once than one turn has effort for, the others expire
+in the next turns. A purgatory without deadlines needs no timer.
 """
 
 from __future__ import annotations
@@ -17,9 +17,7 @@ from pykbroker.purgatory import Purgatory
 
 
 class PurgatoryTimer:
-    """Expires operations in the purgatory. `halt` is called with the
-    exception when an internal invariant fails.
-    """
+    """Expires operations in the purgatory. `halt` is called with the exception if one is raised."""
 
     __slots__ = (
         "_due_ms",

@@ -3,9 +3,8 @@
 A single node has no followers and follows no leader: it neither creates nor imports the drivers
 that send requests. Only the one that checks the in-sync replicas exists from the start.
 
-State: the drivers. In: calls of the replica manager, the configuration, `close`.
-Out: AlterPartition through the controller channel; fetches through the client pool, a connection
-for each fetcher; `ReplicaManager.advance` by a timer.
+Out: AlterPartition through the controller channel; fetches through the client pool;
+`ReplicaManager.advance` by a timer.
 """
 
 from __future__ import annotations
@@ -82,7 +81,7 @@ class ReplicationDrivers:
             self._fetchers.leave(partition)
 
     def on_config(self, config: BrokerConfig) -> None:
-        """Apply a changed (dynamic) configuration."""
+        """Apply a changed (dynamic) configuration: the number of fetchers."""
         self._config = config
         if self._fetchers is not None:
             self._fetchers.resize(config.num_replica_fetchers)

@@ -1,18 +1,15 @@
-"""One node, put together. Read it top-down: `start` is the order in which a node comes up, `stop`
-the same order backwards; each step is one method below.
+"""One node, put together. Read it top-down: `start` is the order in which a node comes up; `stop`
+undoes the steps, as a rule the last one first.
 
     start   bind the ports        a port in use leaves no trace
             open the storage      directories locked, formatted if empty, identity checked
-            open the quorum       metadata log read; controllers are served from here on
-            catch up              a leader is known, and what it has committed is here
-            register              partitions that this broker led move to others, and it knows so
-            build the services    replica manager, coordinators, publishers: everything that follows
-                                  the metadata; logs are loaded and recovered
-            serve                 unfenced, accepting (`node_state.py` has the states)
+            open the quorum       metadata log read
+            catch up              controllers are served from here on; what is committed arrives
+            register              a broker: before it follows the metadata of its partitions
+            build the services    a broker: replica manager, coordinators, publishers; load logs
+            serve                 a broker: unfenced, accepting (states: `node_state.py`)
 
-State: the parts. It decides nothing and serves nothing itself.
-In: `start`, `stop`, which await Deferreds only (`deferred.spawn`); turns of the worker; deadlines.
-Out: `listeners`; a call of `on_fatal` when the node must exit.
+It decides nothing and serves nothing itself. `start` and `stop` await only Deferreds.
 """
 
 from __future__ import annotations
@@ -76,7 +73,7 @@ _log = logging.getLogger("pykbroker.server")
 class BrokerServer:
     """A node: broker, controller, or both.
 
-    `new_cluster_id` is the cluster of a node whose directories are empty; None: a random one.
+    `new_cluster_id` is the cluster of a node with no formatted directory; None: a random one.
     """
 
     def __init__(
@@ -132,7 +129,9 @@ class BrokerServer:
     # ---------------------------------------------------------------- up
 
     async def start(self) -> None:
-        """Bring the node up; it serves when this returns. If it raises, it has been stopped."""
+        """Bring the node up; it serves when this returns. If it raises (StartError, or KafkaError
+        for a refused registration, for example), it has been stopped.
+        """
         enter = self._states.enter
         try:
             enter(NodeState.BINDING)
@@ -243,7 +242,7 @@ class BrokerServer:
             raise StartError(str(fault)) from fault
 
     async def _build_services(self) -> None:
-        """Create everything that follows the metadata, load the logs, and publish the image: to the
+        """Create the parts that follow the metadata, load the logs, and publish the image: to the
         view of clients last, so that they find a partition once it is served.
         """
         self.replica_manager = ReplicaManager(
@@ -402,7 +401,7 @@ class BrokerServer:
     # ---------------------------------------------------------------- down
 
     async def stop(self) -> None:
-        """Bring the node down cleanly, even if its start failed half-way."""
+        """Bring the node down, even if its start failed half-way. A step that fails is logged."""
         self._states.enter(NodeState.STOPPING)
         while self._undo:
             undo = self._undo.pop()
@@ -415,12 +414,12 @@ class BrokerServer:
         self._states.enter(NodeState.STOPPED)
 
     def leave_at_once(self) -> None:
-        """Stop, now or later, without waiting for a controller that takes over leaderships."""
+        """Make `stop` not wait for the controller to move leaderships, even if it waits already."""
         if not self._haste.done:
             self._haste.resolve(TimeoutError("was told not to wait for a controller"))
 
     async def _leave_cluster(self) -> None:
-        """Stop accepting, give leadership away, let queued requests be written and answered."""
+        """Stop accepting clients, give leadership away, write what was appended, send replies."""
         # The controller here may be the one that decides on the broker's shutdown.
         self.network.stop_accepting(controllers=False)
         if self._in_doubt:
@@ -464,9 +463,10 @@ class BrokerServer:
         self._on_fatal = on_fatal
 
     def halt(self, failure: BaseException) -> None:
-        """End the process after an internal bug, or the loss of a log directory that is needed.
+        """Have the process end: after an internal bug, or when a needed log directory is lost.
 
-        After a bug nothing more is answered or written, and the shutdown is not marked as clean.
+        After a bug the replies of this turn are dropped, and the shutdown neither closes the logs
+        nor is marked as clean.
         """
         if isinstance(failure, (LogDirLost, LogDirFailure)):
             self._on_fatal(str(failure))
@@ -488,7 +488,7 @@ class BrokerServer:
             self.wake()
 
     async def settled(self, deferred: Deferred) -> Any:
-        """Wait for a Deferred, and resume in a turn of its own; raise a KafkaError in it."""
+        """Wait for a Deferred, and return its value, or raise it, in a turn of its own."""
         try:
             value = await deferred
         except Exception:

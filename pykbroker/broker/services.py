@@ -6,11 +6,11 @@
 Which image of the metadata is read:
 
     a handler                 `metadata.image`: the last one that all parts of this node have
-                              applied, so a partition that it shows is hosted where it says
-    produce and fetch         what the replica manager hosts; it applies every image first
+                              applied, so the replicas that it shows here have been created
+    produce and fetch         what the replica manager hosts; it applies an image earlier
     the controller            its own, which is ahead by what is not committed yet
 
-Parts that not every node needs are created, and their modules imported, at their first use.
+Some parts are created, and their modules imported, at their first use.
 """
 
 from __future__ import annotations
@@ -77,7 +77,8 @@ class NodeServices:
     ) -> None:
         """controller: takes requests to the active controller, in this process or elsewhere.
 
-        raft: this node's replica of the metadata log; find_quorum: answers the others' requests.
+        raft: this node's replica of the metadata log; find_quorum returns what answers the other
+        replicas.
         """
         self.environment = environment
         self.node_id = node_id
@@ -156,17 +157,17 @@ class BrokerServices(NodeServices):
 
     @property
     def groups(self) -> GroupCoordinator:
-        """The group coordinator, created at its first use."""
+        """The group coordinator, created at its first use if its topic does not exist yet."""
         return self.coordinators.groups.get()
 
     @property
     def transactions(self) -> TransactionCoordinator:
-        """The transaction coordinator, created at its first use."""
+        """The transaction coordinator, created at its first use if its topic does not exist yet."""
         return self.coordinators.transactions.get()
 
     @property
     def transaction_joining(self) -> TransactionJoining:
-        """Sends requests to transaction coordinators; created at its first use."""
+        """Asks the coordinators of transactions that write here; created at its first use."""
         return self.coordinators.joining
 
     @property

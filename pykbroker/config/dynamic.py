@@ -49,11 +49,11 @@ _TABLES: Final[dict[str, tuple[Mapping[str, Key], ...]]] = {
 def with_usable_overrides(
     config: BrokerConfig, cluster: Mapping[str, str], node: Mapping[str, str]
 ) -> tuple[BrokerConfig, list[ConfigError]]:
-    """The node under those dynamic settings that it can use, and what is wrong with the others.
+    """Return the configuration with those dynamic settings that it can use, and what is wrong with
+    the others.
 
-    What a client set is in the metadata for ever, also what another node, or Apache Kafka, let in:
-    one setting that cannot be used must not cost the others
-    (DynamicBrokerConfig.removeInvalidConfigs), least of all those that say what is kept.
+    What another node, or Apache Kafka, has accepted stays in the metadata: one setting that cannot
+    be used must not cost the others (DynamicBrokerConfig.removeInvalidConfigs).
     """
     levels = dict(cluster), dict(node)
     faults = [

@@ -31,8 +31,8 @@ class WorkerProcess(Protocol):
         """
 
     def receive_line(self) -> Deferred:
-        """Return the next line of its standard output without the line end;
-        None if the process ended.
+        """Return a Deferred of the next line of its standard output without the line end; of None
+        if the process has ended or has received no order.
         """
 
     def end(self) -> None:
@@ -52,7 +52,7 @@ class Background(Protocol):
     def run_parallel(self, jobs: Sequence[Callable[[], object]], threads: int) -> None:
         """Run all jobs in up to `threads` threads and wait for them; re-raises the first exception.
 
-        For phases in which a node serves no clients: loading and closing its logs.
+        For closing the logs, when a node serves no clients.
         """
 
     def process(self, module: str) -> WorkerProcess:

@@ -1,4 +1,4 @@
-"""The only interface to a file system.
+"""The file system as a node sees it.
 
 `Files` is the interface; `RealFiles` (`real/files.py`) is the disk, `MemoryFiles`
 (`testing/world/memory_files.py`) a disk in memory that fails, tears and loses writes on purpose.
@@ -167,7 +167,7 @@ class OpenFile(Readable):
 class Files(ABC):
     """A file system. Every method raises OSError on failure.
 
-    While `may_wait` is False, reading raises ColdRead instead of waiting for the disk.
+    While `may_wait` is False, reading contents raises ColdRead instead of waiting for the disk.
     """
 
     def __init__(self) -> None:
@@ -249,8 +249,8 @@ class Files(ABC):
 
     @abstractmethod
     def lock(self, path: str) -> FileLock | None:
-        """Lock a directory; return None if another process or another node in
-        this process holds it.
+        """Lock a directory by the file `path`, which is created if it does not exist; return None
+        if another process or another node in this process holds it.
         """
 
     @abstractmethod

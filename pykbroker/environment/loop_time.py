@@ -1,8 +1,8 @@
 """How long units of work held the event loop: histograms, and a warning about the long ones.
 
-A unit is work during which nothing else runs: one request (named by its API, as is each slice of a
-long one), the end of a round with the requests that it answers ("delayed Fetch"), the sends of a
-turn, or a callback of a timer or a thread (named by its function).
+A unit is work during which nothing else runs, for example one request (named by its API, as is each
+slice of a long one), the end of a round with the requests that it answers ("delayed Fetch"), the
+sends of a turn, or a callback of a timer or a thread (named by its function).
 
 State   per unit: a histogram of how long it held the loop, the sum, and the longest time.
 In      `record`, called by the code that ran the unit, only for units of RECORDED_NS or more;

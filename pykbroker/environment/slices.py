@@ -63,8 +63,8 @@ class Slices(Protocol):
         """Run `job` in slices; the Deferred is resolved with its return value or exception.
 
         The first slice runs in a turn of its own. Once `is_wanted` returns False, the job is not
-        resumed and the Deferred is never resolved. `name` is what its times are recorded under.
-        `after_slice` is called after each slice but the last.
+        resumed (unless it is held) and the Deferred is never resolved. `name` is what its times are
+        recorded under. `after_slice` is called after each slice but the last.
         """
 
     @property
@@ -93,7 +93,9 @@ class Slices(Protocol):
 
 
 class InOneGo:
-    """Runs each job immediately and in one go, for a world in which computing takes no time."""
+    """Runs each job immediately, in one go and to its end, for a world in which computing takes no
+    time.
+    """
 
     is_running = False
 

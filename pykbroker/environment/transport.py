@@ -89,7 +89,7 @@ class Transport(Protocol):
 
     def send_file(self, sock: StreamSocket, piece: FileSlice, position: int, size: int) -> int:
         """Send a part of a file without copying it in Python; return how many bytes were accepted,
-        0 if the file ends before `position`.
+        0 if the file ends at `position` or before.
         """
 
     @property
@@ -104,7 +104,7 @@ class Transport(Protocol):
         """
 
     def own_host_name(self) -> str:
-        """Return the name under which other nodes reach this host."""
+        """Return the name of this host that is advertised where none is configured."""
 
     @property
     def most_descriptors(self) -> int:

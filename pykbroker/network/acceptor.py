@@ -1,6 +1,6 @@
 """Accepts the connections of a listener.
 
-Binding and accepting are two steps, as in Kafka: a node binds before it touches its directories (a
+Binding and accepting are two steps, as in Kafka. A node binds before it touches its directories (a
 port in use must leave no trace), and accepts when it can serve. Clients that connect in between
 wait in the backlog.
 """
@@ -88,7 +88,7 @@ class Acceptor:
         listener = self.listener
         for _ in range(ACCEPTS_PER_TURN):
             if not listener.limits.may_accept(listener.name):
-                self.pause()  # connection_closed() starts it again
+                self.pause()  # the owner starts it again when one closes
                 return
             try:
                 sock, address = listener.sock.accept()

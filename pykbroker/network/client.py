@@ -1,14 +1,13 @@
 """One outgoing connection: requests out, responses in, matched by their correlation ids.
 
 State: received bytes of an incomplete response, unsent bytes, the requests in flight in order.
-In: `exchange`, `close`, readiness of the socket.
-Out: a Deferred of the decoded response for every request; `on_lost(reason, is_fault)` once when the
-connection breaks or the peer misbehaves.
+Out: a Deferred of the decoded response for every request; `on_lost(reason, is_fault)` when the
+connection breaks or the peer misbehaves; the owner then calls `close`.
 
 Receiving. One `recv` of up to RECEIVE_BYTES receives several small responses. One that is not
 complete gets its own buffer, filled by `recv_into`: the record bytes of a Fetch response are
-memoryviews of it. The length field is not trusted: the buffer starts at FIRST_BUFFER_BYTES and
-doubles whenever it is full.
+memoryviews of it. The length field is not trusted: the buffer starts with at most the received
+bytes or FIRST_BUFFER_BYTES, and doubles only when it is full.
 
 Invariants:
 

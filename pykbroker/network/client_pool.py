@@ -1,7 +1,6 @@
 """The only place in a node that opens connections: its requests to other nodes.
 
 State: one `PeerLink` per (node id, purpose).
-In: `send`, `forget`, `close`. Out: a Deferred of the response, or of a KafkaError.
 
 Each purpose has its own connection, so that raft's long-polling Fetch never waits behind the
 fetches of replicas. On one connection requests are sent in order.
@@ -41,7 +40,7 @@ class ClientPool:
         `deadline_ms` is a time of `clock.now_ms()`. The version is the highest that both nodes
         have, at most `max_version`. The errors of the connection itself:
 
-            NETWORK_EXCEPTION     it cannot be opened, or broke before the response came
+            NETWORK_EXCEPTION     it cannot be opened, or ended before the response came
             REQUEST_TIMED_OUT     no response by the deadline
             UNSUPPORTED_VERSION   no common version, or one that cannot represent this message
 
@@ -62,7 +61,7 @@ class ClientPool:
         return link.send(message, deadline_ms, max_version)
 
     def forget(self, peer: Peer) -> None:
-        """Close every connection to a node that has left the cluster. Their requests fail."""
+        """Close every connection to a node. Their requests fail."""
         for key in [key for key in self._links if key[0] == peer.node_id]:
             link = self._links.pop(key, None)
             if link is not None:

@@ -1,28 +1,27 @@
 """One client connection on a raw non-blocking socket.
 
-State: received bytes that are not handed over yet; at most one request in flight; unsent replies;
-what the worker has prepared for similar requests.
-In: readiness of the socket, `reply` by the worker, `close` by anyone.
+State: received bytes that are not handed over yet; the request in flight, if any, and those that
+the worker has gathered with it; unsent replies; what is prepared for similar requests.
 Out: requests on the channel; once something is prepared, the connection itself, which gives the
 next frame to the worker (`take_frame`).
 
 Reading. One `recv` of up to RECEIVE_BYTES receives several small frames. An incomplete frame that
-is larger than SMALL_FRAME_BYTES has its own buffer, filled by `recv_into`: its record bytes go from
-there to the file without a copy in Python. The length field is not trusted: the buffer starts at
-FIRST_BUFFER_BYTES, or at BUFFER_FACTOR times the received bytes if that is more, and doubles only
-when it is full.
+is larger than SMALL_FRAME_BYTES gets its own buffer, filled by `recv_into`: its record bytes can go
+from there to the file without a copy in Python. The length field is not trusted: the buffer starts
+with at most FIRST_BUFFER_BYTES, or BUFFER_FACTOR times the received bytes if that is more, and
+doubles only when it is full.
 
 Invariants:
 
-* one request in flight: the next frame is handed over when the reply is queued (in the same turn of
-  the worker), so that replies leave in the order of the requests; the worker may take further
-  frames (`gather`), which it answers in their order;
+* one request in flight: the next frame is handed over when the reply is queued (or flushed, if
+  many bytes are unsent), so that replies leave in the order of the requests; the worker may take
+  further frames (`gather`), which it answers in their order;
 * while a request is in flight, reading stops when BUFFER_BYTES more have come (the last `recv` may
   exceed them): a client that pipelines without limit is slowed down by TCP, and its cost stays
   bounded;
 * while a reply waits for a slow reader nothing is handed over, except one frame that already waits
-  for room on the channel;
-* muting costs no system call: `remove_reader` is called only when the buffer is full;
+  for room on the channel or has a buffer of its own;
+* a request costs no `remove_reader`, which is called when the buffer is full or the stream ended;
 * when the stream ends, complete frames are served and their replies sent; then it is closed.
 """
 

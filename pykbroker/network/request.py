@@ -1,8 +1,8 @@
 """One request, as passed from the network to the worker.
 
-Invariants: `frame` is a memoryview over the received buffer, never a copy; the record bytes of a
-produce request are slices of it (the log copies those of small requests, to patch them). `message`
-is the decoded body, set by the worker before a handler sees the request.
+`frame` is a memoryview over received bytes; the record bytes of a produce request are slices of it
+(the log copies those of small requests, to patch them). `message` is the decoded body, set by the
+worker before a handler sees the request.
 """
 
 from __future__ import annotations
@@ -95,8 +95,8 @@ class PreparedConnection(RequestConnection, Protocol):
         """
 
     def next_frame(self) -> Frame | None:
-        """Return the next frame, if all of it has arrived; a caller that does not `gather` it
-        leaves it for later.
+        """Return the next frame; None if it has not arrived completely or its length is invalid. A
+        caller that does not `gather` it leaves it for later.
         """
 
     def gather(self, frame: Frame, /) -> None:

@@ -1,13 +1,12 @@
 """The bounded queue between the connections and the worker.
 
 State: requests, or connections that have one, in order of arrival; connections that found the
-channel full; connections that have something to flush when the turn ends.
-In: `put` by a connection that cut a frame; `flush_later` by a connection that received a reply.
-`after_sends` by work that delays no reply.
-Out: one call of the worker's turn per turn of the event loop, however many requests came.
-Invariants: at most `max_requests` requests are queued (`queued.max.requests`); a waiting connection
-keeps its bytes, stops reading once its buffer is full, and gets its turn in order. A `wake` is
-never lost: data appended while the end of a round writes is written by another round.
+channel full; connections that have something to flush when the turn ends; work for after that.
+Out: at most one call of the worker's turn per turn of the event loop, however many requests came.
+Invariants: connections put no request on a channel that has `max_requests` (`queued.max.requests`);
+a waiting connection keeps its bytes, stops reading once its buffer is full, and gets its turn in
+order. A `wake` is never lost: data appended while the end of a round writes is written by another
+round.
 """
 
 from __future__ import annotations
@@ -58,7 +57,9 @@ class RequestChannel:
         """Something has to be written since the last end of a round began."""
 
     def attach_worker(self, turn: Callable[[], None]) -> None:
-        """Set the function that runs one turn; it calls `turn_finished` at its end."""
+        """Set the function that runs one turn; it calls `turn_finished` at its end, unless the node
+        halts.
+        """
         self._turn = turn
 
     @property
@@ -67,7 +68,7 @@ class RequestChannel:
         return len(self.queue) >= self.max_requests
 
     def put(self, request: Request | PreparedConnection) -> None:
-        """Queue a request, or a connection that holds one; the caller has checked `full`."""
+        """Queue a request, or a connection that holds one; a connection has checked `full`."""
         self.queue.append(request)
         if not self._turn_due:
             self._turn_due = True
@@ -96,7 +97,7 @@ class RequestChannel:
             self._call_soon(self._turn)
 
     def after_sends(self, work: Callable[[], None]) -> None:
-        """Run `work` when the replies of this turn are sent, before any further request."""
+        """Run `work` when the replies of this turn are flushed, before any further request."""
         self.put_off.append(work)
         if not self._turn_due:
             self._turn_due = True

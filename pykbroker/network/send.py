@@ -2,11 +2,12 @@
 
 How a part is sent:
 
-* bytes: small parts are joined into one `send`, many or large ones use `sendmsg`;
-* a file slice up to SMALL_SLICE_BYTES: read (from the page cache only) and joined with the bytes
-  before and after it, so that a small fetch reply is one `send`;
+* bytes: parts of up to JOIN_BYTES together are joined into one `send`, more use `sendmsg`;
+* a file slice up to SMALL_SLICE_BYTES: read from the page cache and joined with the bytes before
+  and after it, so that a small fetch reply is one `send`;
 * a larger file slice: `Transport.send_file` straight to the socket;
-* a slice that is not in the page cache: a thread has the kernel fetch it, never the event loop.
+* a slice that is not in the page cache: a thread has the kernel fetch it; then it is sent without
+  looking again.
 
 State: the unsent parts, and how much of the first slice among them has been sent.
 In: `add(parts)`, `send(socket)` whenever the socket may take more.
@@ -83,8 +84,8 @@ class SendQueue:
         return SENT
 
     def _send_joined(self, sock: StreamSocket) -> bool:
-        """Send the bytes and small slices at the head together; return True
-        if a slice there is cold.
+        """Send the bytes and small slices at the head together; return True if the first of them is
+        a cold slice.
         """
         parts = self._parts
         gathered: list[Bytes] = []

@@ -123,7 +123,7 @@ class SendingConnection(ABC):
         return outgoing
 
     def flush(self) -> None:
-        """Send the replies of this turn; called once at its end."""
+        """Send the replies of this turn; called at its end."""
         self._flush_due = False
         if self.closed or self._blocked:
             return

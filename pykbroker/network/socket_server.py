@@ -1,8 +1,7 @@
-"""All sockets of a node: listeners, connections, and the channel their requests go through.
+"""The sockets on which a node is asked: its listeners, their connections, and the channel that
+the requests go through.
 
 State: the listeners, the open connections, the limits, one timer for idle connections.
-In: `bind`, `start`, `stop`, and readiness from the event loop.
-Out: requests on `channel`; connections' replies on the wire.
 
 TLS and SASL will be added here: a listener knows its security protocol, `accepted` creates the
 connection for it, and a connection has a `principal`. Until then the configuration rejects every
@@ -39,7 +38,9 @@ _log = logging.getLogger("pykbroker.network")
 
 
 class SocketServer:
-    """The sockets of one node. Creating them raises UnknownHost (connection_limits.py)."""
+    """The listeners and accepted connections of one node. Creating it may raise UnknownHost
+    (connection_limits.py).
+    """
 
     def __init__(
         self,
@@ -140,7 +141,9 @@ class SocketServer:
                 acceptor.start()
 
     def on_config(self, config: BrokerConfig) -> None:
-        """Apply changed connection limits from the configuration."""
+        """Apply changed connection limits from the configuration, and close connections above
+        `max.connections`.
+        """
         self._config = config
         for limits in (self.limits, self.controller_limits):
             limits.update(config.max_connections, config.max_connections_per_ip)
@@ -219,7 +222,9 @@ class SocketServer:
                 acceptor.start()
 
     def _make_room(self, limits: ConnectionLimits) -> bool:
-        """Close the longest idle connection that is not on the protected listener."""
+        """Close the longest idle connection that is not on the protected listener; return False if
+        there is none.
+        """
         others = [
             connection
             for connection in self.connections
@@ -232,7 +237,7 @@ class SocketServer:
         return True
 
     def refused_address(self, listener: Listener, address: str, port: int) -> None:
-        """Log that an address has reached its `max.connections.per.ip`."""
+        """Count and log a refusal: an address has reached its `max.connections.per.ip`."""
         self.counters.connections_refused += 1
         limit = listener.limits.max_for_address(address)
         self.peer_log.closed(

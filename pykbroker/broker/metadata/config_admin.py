@@ -5,7 +5,7 @@ whether an override of a broker key is valid. The controller checks values of to
 
     a resource twice                        INVALID_REQUEST, both
     a key twice, or null where not deleted  INVALID_REQUEST
-    APPEND or SUBTRACT on no list           INVALID_CONFIG
+    APPEND or SUBTRACT on no list           INVALID_CONFIG (of a broker)
     an operation that is none               UNKNOWN_SERVER_ERROR (of a broker: the controller
                                             refuses all resources that get there)
     a broker that is not this node          INVALID_REQUEST
@@ -13,7 +13,6 @@ whether an override of a broker key is valid. The controller checks values of to
     a broker logger, of which there is none INVALID_CONFIG; in AlterConfigs INVALID_REQUEST
     client metrics                          INVALID_REQUEST: not supported here
 
-In: the resources of (Incremental)AlterConfigs. Out: a KafkaError for each that is rejected.
 Source: Kafka's `ConfigAdminManager.scala`.
 """
 
@@ -117,7 +116,9 @@ def merge_whole(current: Mapping[str, str], configs: Any) -> dict[str, str]:
 
 
 def merge_incremental(current: Mapping[str, str], configs: Any) -> dict[str, str]:
-    """IncrementalAlterConfigs: apply the operations to the current overrides."""
+    """IncrementalAlterConfigs: apply the operations to the current overrides. Raises KafkaError if
+    one does not apply.
+    """
     merged = dict(current)
     for config in configs:
         operation = config.config_operation

@@ -1,7 +1,6 @@
-"""The current configuration of the broker: the static one with the overrides in the metadata.
+"""The current configuration of the node: the static one with the overrides in the metadata.
 
 State: the current `BrokerConfig`, and the parts of the node that keep something made of it.
-In: `apply` (metadata publisher), `take`, `follow`. Out: a call of every follower with the new one.
 Invariant: overrides that the controller accepted but this node cannot use are logged, and do not
 prevent the others from taking effect.
 Source: Kafka's `DynamicBrokerConfig.scala`.
@@ -23,7 +22,7 @@ _log = logging.getLogger("pykbroker.server")
 
 
 class DynamicConfig:
-    """The current configuration of the broker."""
+    """The current configuration of the node."""
 
     def __init__(self, static: BrokerConfig) -> None:
         self.current = static

@@ -1,9 +1,9 @@
-"""The metadata as seen by clients of one listener, prepared for Metadata answers.
+"""The metadata as seen by the clients of each listener, prepared for Metadata answers.
 
 State: the image, and per listener the brokers and topics as response structs. A topic's struct is
-made at the first request for it, and again when a record changed the topic or any broker.
-In:  `apply` (the last step of the publisher). Out: shared structs: they are encoded, never changed.
-Invariants: an answer shows a single image: a struct never survives a change of its content.
+made at the first request for it, and again at the first after a record changed the topic or any
+broker. `apply` is the last step of the publisher. The structs are shared: they are encoded, not
+changed.
 
 The structs are cached because Metadata is a hot path: clients repeatedly request topics that do not
 change, so that only encoding is left to do.
@@ -80,7 +80,7 @@ class ListenerView:
                     by_name.pop(name, None)
 
     def brokers(self) -> list[MetadataResponseBroker]:
-        """The brokers that clients may contact, by id."""
+        """The brokers that clients may contact, in the order of their ids."""
         if self._brokers is None:
             self._brokers = [
                 MetadataResponseBroker(
@@ -181,8 +181,8 @@ class MetadataView:
     def controller_id(self) -> int:
         """The broker to which clients send controller requests, and which forwards them.
 
-        Kafka names any live broker. Here it is this one, which the client has just reached, unless
-        it is fenced: then another that is not fenced, or -1 if there is none.
+        Kafka names any live broker. Here it is this one, which the client has just reached; if it
+        is fenced or not registered, another that is not fenced, or -1 if there is none.
         """
         this = self.image.brokers.get(self._node_id)
         if this is not None and not this.fenced:

@@ -1,8 +1,8 @@
-"""Automatic topic creation: for a client's first Metadata request, and internal topics.
+"""Automatic topic creation: of topics that a Metadata request names, and internal topics.
 
-The topics that a client requests are created in one request, all of them or (if too many) none. One
-creation per name is in flight at a time; a caller that needs the same name waits for the same
-answer.
+The missing topics of a caller go to the controller in one request; if they have too many partitions
+together, it is not sent. One creation per name is in flight at a time; a caller that needs the same
+name waits for the same answer.
 Internal topics have their own partition count, replication factor and configuration; user topics
 have the broker's defaults.
 Source: Kafka's `DefaultAutoTopicCreationManager.java`.
@@ -52,7 +52,7 @@ class TopicCreation:
         self._creating: dict[str, Waiters] = {}
 
     def create_all(self, names: Iterable[str]) -> Deferred:
-        """Create topics; resolved with the error code of each name (0: the topic exists)."""
+        """Create topics; return a Deferred of the error code by name (0: the topic exists)."""
         wanted = list(dict.fromkeys(names))
 
         def by_name(codes: list[int]) -> dict[str, int]:

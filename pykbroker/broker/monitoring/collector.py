@@ -1,9 +1,10 @@
 """Reads the state of a node for a scrape, without holding up the event loop.
 
 In:  `collect()`. Out: a Deferred of the text for Prometheus.
-The families are read on the event loop, which owns all of the state; long lists are read in slices
-of PARTITIONS_PER_SLICE and TOPICS_PER_SLICE, groups by the partition of their coordinator, and the
-loop turns in between. A thread renders the text. One scrape runs at a time; others wait for it.
+The families are read on the event loop, which owns all of the state; partitions and topics are read
+in slices of PARTITIONS_PER_SLICE and TOPICS_PER_SLICE, groups by the partition of their
+coordinator, and the loop turns in between. A thread renders the text. One scrape runs at a time;
+others wait for it.
 """
 
 from __future__ import annotations

@@ -102,7 +102,9 @@ class Families:
 
 
 def render(families: Iterable[Family | Histogram]) -> bytes:
-    """Return the text of all samples, and of prometheus-client's own process metrics."""
+    """Return the text of all samples, and of prometheus-client's metrics of the process and the
+    garbage collector.
+    """
     from prometheus_client import CollectorRegistry, GCCollector, ProcessCollector
     from prometheus_client.exposition import generate_latest
 

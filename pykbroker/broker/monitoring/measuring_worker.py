@@ -3,7 +3,7 @@
 State: `times`, by API key, and how long its turns held the event loop.
 The node uses this worker instead of the plain one if metrics are enabled; otherwise measuring costs
 nothing. It serves every request on the general path, where it measures, and prepares nothing
-(`broker/prepared/`). `benchmarks.micro.bench_metrics` shows its cost (well below 1 us).
+(`broker/prepared/`). `benchmarks.micro.bench_metrics` shows its cost.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""Requests by API, turns of the event loop, and long units of work:
-`kafka_network_*`, `pykbroker_*`.
-"""
+"""Requests by API, and units of work that held the event loop: `kafka_network_*`, `pykbroker_*`."""
 
 from __future__ import annotations
 

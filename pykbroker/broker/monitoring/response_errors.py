@@ -1,7 +1,7 @@
 """Error codes in a response: of the response itself, and of the topics, partitions, groups in it.
 
 A class of messages is looked through once for where it holds codes; a response is then read by
-that plan. Kafka counts the same codes (its `errorCounts`), and those of successes as well.
+that plan. Kafka's counterpart is `errorCounts` of a response, which counts successes as well.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     this node coordinates the id     asked in place, without messages
     another broker does              AddPartitionsToTxn to it; one request at a time for each
                                      broker, the next one carries what came meanwhile
-    nobody does                      COORDINATOR_NOT_AVAILABLE
+    none that can be reached does    COORDINATOR_NOT_AVAILABLE
     a broker too old to be asked     taken as joined: it verifies nothing
 
 State: the waiting questions by broker, at most one for each transactional id; the requests in
@@ -97,7 +97,7 @@ class Question:
 class TransactionJoining:
     """Asks transaction coordinators on behalf of the partitions of this node.
 
-    peer_of: a broker's address; None when it is not registered. send(peer, message): a Deferred of
+    peer_of: a broker's address; None if it has none. send(peer, message): a Deferred of
     the response or a KafkaError. local: this node's coordinator.
     """
 

@@ -3,7 +3,7 @@
     a partition that this node does not host         UNKNOWN_TOPIC_OR_PARTITION, as in Kafka
     a marker without a producer id or epoch          UNKNOWN_SERVER_ERROR, as in Kafka
     a partition of __consumer_offsets                by the group coordinator: the offsets of the
-                                                     transaction are shown, or dropped, at once
+                                                     transaction become visible, or are dropped
     any other                                        appended, and answered when it is committed
                                                      (request.timeout.ms at the latest)
 

@@ -9,9 +9,6 @@ CONCURRENT_TRANSACTIONS:
                                        gets CONCURRENT_TRANSACTIONS
     before                             the client gets NOT_ENOUGH_REPLICAS at once
 
-In:  the request. Out: `Verified` (see `transaction_verification.py`), now or as a Deferred; None
-when no batch is transactional; KafkaError for batches of several producers. `produce_error`: what
-a client is told for a code of the verification.
 Source: `ReplicaManager.handleProduceAppend`.
 """
 
@@ -48,7 +45,9 @@ _TOLD_AS_TOO_FEW_REPLICAS = frozenset(
 
 
 def produce_error(code: int, version: int) -> tuple[int, str | None]:
-    """(code, message) for a partition that could not be verified."""
+    """Return (code, message) for the client, of a partition that could not be verified with `code`;
+    the message is None if Kafka's own text serves.
+    """
     if code == ErrorCode.INVALID_TXN_STATE:
         return code, "Partition was not added to the transaction"
     if code in _TOLD_AS_TOO_FEW_REPLICAS or (
@@ -64,7 +63,8 @@ def produce_error(code: int, version: int) -> tuple[int, str | None]:
 
 def verify_batches(services: BrokerServices, request: Request) -> Verified | Deferred | None:
     """Verify what would be appended of the request; see the module's text. None if no batch is
-    transactional. Raises KafkaError if they are of several producers.
+    transactional or the request has no transactional id. Raises KafkaError if the batches are of
+    several producer ids or epochs.
     """
     message: ProduceRequest = request.message
     producers, sequences = _transactional_batches(services, message, request.api_version)

@@ -1,14 +1,14 @@
 """The real clocks: one for deadlines, and the wall clock for record timestamps.
 
-    now_ms     milliseconds since the epoch, from the monotonic clock: never goes backwards, and
-               runs nearly as fast as real time even if the wall clock is adjusted. It approaches
-               the wall clock by at most a fifth of the time that passes. Machines receive this
-               time.
+    now_ms     milliseconds since the epoch, from the monotonic clock: never goes backwards. It
+               approaches the wall clock by at most a fifth of the time that passes, so it runs
+               nearly as fast as real time even if the wall clock is adjusted. Machines receive
+               this time.
     wall_ms    the wall clock, for log append times, retention and compaction lags
 
 If the wall clock is ahead by more than a day (a board without a battery has received its time, a
-laptop has slept for long), it is followed immediately. Every deadline is then due, but periods that
-machines count in days, such as offsets.retention.minutes, must not begin in 1970.
+laptop has slept for long), it is followed at the next check. Deadlines are then due at once, but
+periods that machines count in days, such as offsets.retention.minutes, must not begin in 1970.
 
 Source  Kafka's SystemTime.java: hiResClockMs for timers, milliseconds for timestamps.
 """

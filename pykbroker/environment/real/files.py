@@ -1,4 +1,4 @@
-"""The disk: with `page_cache.py` and `file_lock.py`, what calls the operating system for files.
+"""The disk: the files of a real node, with `page_cache.py` and `file_lock.py`.
 
 State: `RealFiles` remembers which of its files have a descriptor open, and closes those that were
 not used recently when there are more than `max_open`.
@@ -202,8 +202,8 @@ class RealFiles(Files):
         return len(self._open)
 
     def open_descriptor(self, path: str) -> int:
-        """Open a descriptor. If none is left, close that of an idle log file, because a mere reader
-        must not make a log directory fail.
+        """Open a descriptor. If none is left, close those of other log files until one is, because
+        a mere reader must not make a log directory fail.
         """
         while True:
             try:
@@ -214,8 +214,8 @@ class RealFiles(Files):
             next(iter(self._open)).close()
 
     def opened(self, file: RealFile) -> None:
-        """Register an opened file and close the first idle one (second chance: a file used since
-        the last round stays open).
+        """Register an opened file. If more than `max_open` are open, close the first idle one
+        (second chance: a file used since the last round stays open, unless all were used).
         """
         files = self._open
         files[file] = None

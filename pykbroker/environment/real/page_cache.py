@@ -23,7 +23,9 @@ def _nowhere() -> bytearray:
 
 
 def read_cached(file: int, size: int, position: int) -> bytes | bytearray | None:
-    """Return `size` bytes at `position` if the page cache holds all of them, else None."""
+    """Return `size` bytes at `position` if the page cache holds all of them, else None (also where
+    the file ends earlier). Without RWF_NOWAIT: what pread returns, which may be short.
+    """
     if _RWF_NOWAIT is None:
         return os.pread(file, size, position)
     content = bytearray(size)
@@ -40,7 +42,7 @@ def read_cached(file: int, size: int, position: int) -> bytes | bytearray | None
 
 
 def is_cached(file: int, size: int, position: int) -> bool:
-    """Return whether both ends of a range are in the page cache.
+    """Return whether both ends of a range are in the page cache; True without RWF_NOWAIT.
 
     The kernel reads files ahead in runs, so a range with both ends cached and a hole in between is
     rare, and costs no more than one read that waits.

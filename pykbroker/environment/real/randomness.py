@@ -1,7 +1,7 @@
 """Randomness of a running node, from the operating system.
 
-Equivalent to `random.SystemRandom`, without importing `random` and `uuid` at every start (about 8
-ms). It is injected into machines (`environment/randomness.py`); tests inject a seeded source.
+Used instead of `random.SystemRandom` and `uuid`, whose imports would delay every start. It is
+injected into machines (`environment/randomness.py`); tests inject a seeded source.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _DASH = 62  # the six bits that Kafka's base64 writes as `-`
 
 
 class Entropy:
-    """Random choices; the bias of the modulo is below 2**-32."""
+    """Random choices; for ranges of up to 2**32 the bias of the modulo is below 2**-32."""
 
     def randrange(self, start: int, stop: int | None = None) -> int:
         """Return a number from `start` (0 if only one bound is given) up to the

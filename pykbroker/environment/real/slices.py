@@ -27,8 +27,8 @@ MOST_THREADS = 16
 
 
 class Abandoned(BaseException):
-    """Raised in a job at `breathe` to end it there. It is not an Exception,
-    so that error handlers do not swallow it.
+    """Raised in a job at `breathe` or `apart` to end it there. It is not an Exception, so that
+    error handlers do not swallow it.
     """
 
 

@@ -1,7 +1,7 @@
 """Callbacks of the event loop that record how long they held it; see `loop_time.py`.
 
-The worker's turns and the readers of connections are not called this way: the worker records its
-own units, and a reader does only a few reads.
+Timers and the outcomes of threads and sliced jobs are called this way; `call_soon`, readers and
+writers are not. The worker records its own units, and a reader does only a few reads.
 """
 
 from __future__ import annotations
