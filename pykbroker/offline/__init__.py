@@ -1,4 +1,4 @@
-"""Reads Kafka log directories as tables: in place, without a broker, at memory speed.
+"""Reads Kafka log directories as tables, in place and without a broker.
 
     from pykbroker.offline import open_log
     open_log("/var/kafka-logs", "orders").to_pandas()
@@ -7,13 +7,13 @@ See docs/analytics.md. Needs numpy and pyarrow (`pip install numpy pyarrow`).
 
     open_log                 topics -> Arrow                              reader.py
     plan, read_split         the same in two steps, for clusters          planning.py, split.py
-    batches                  from headers alone                           batch_view.py
+    batches                  from headers                                 batch_view.py
     segments                 from headers and indexes                     segment_view.py
     transactions             from headers and markers                     transaction_view.py
     consumer_offsets, transaction_state, cluster_metadata                internal_topics.py
     fsck                     inconsistencies                            fsck.py
-    create_snapshot          an unchanging view of a live log           snapshot.py
-    log_ends                 the current end offsets                    planning.py
+    create_snapshot          takes a snapshot of a live log             snapshot.py
+    log_ends                 the current first and end offsets          planning.py
 """
 
 from __future__ import annotations

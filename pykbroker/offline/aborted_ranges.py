@@ -2,8 +2,6 @@
 
 AbortedByOffset     for a partition: which ranges reach into a segment
 AbortedByProducer   for a split: which batches belong to them
-
-A look-up costs the logarithm of their number.
 """
 
 from __future__ import annotations

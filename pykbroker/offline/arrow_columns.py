@@ -2,7 +2,7 @@
 
 Key and value bytes are not copied one by one: the whole area is taken for one binary array whose
 offsets are the cuts [key start, key end, value start, value end, next key start ...], and Arrow's
-own `take` picks every fourth element. Nulls are null indices.
+own `take` picks the keys (every fourth element), then the values. Nulls are null indices.
 """
 
 from __future__ import annotations

@@ -111,7 +111,8 @@ def framing_fault(head: bytes | bytearray | memoryview, remaining: int) -> tuple
 
 
 def old_magic(head: bytes | bytearray | memoryview, remaining: int) -> int | None:
-    """Return the magic of a complete message written before Kafka 0.11 (KIP-98), or None.
+    """Return the magic of what looks like a complete message written before Kafka 0.11 (KIP-98), or
+    None.
 
     offset i64 | size i32 | crc u32 | magic i8 (0 or 1) | attributes i8 | [timestamp i64] |
     key length i32 | key | value length i32 | value          no less than 26 bytes

@@ -5,9 +5,9 @@
 
 In      log directories, as for `open_log`; a log that is being written to is read to its current
         end.
-Out     the contents of headers: checksums of batches are not verified, bytes that are no batch are
-        skipped (with FAILFAST, `scan_batches` raises CorruptSegment). Messages of magic 0 and 1 are
-        read whole, and more slowly.
+Out     the contents of headers: checksums are verified only of control batches, for their type, and
+        of messages of magic 0 and 1, which are read whole, and more slowly. Bytes that are no batch
+        are skipped (with FAILFAST, `scan_batches` raises CorruptSegment).
 """
 
 from __future__ import annotations
@@ -122,8 +122,8 @@ def scan_batches(
 ) -> Iterator[Any]:
     """Yield the batches of a split that overlap its offsets, as record batches of BATCH_SCHEMA.
 
-    Checksums are not verified. Bytes that are not a batch raise CorruptSegment with FAILFAST;
-    otherwise they are skipped and passed to `on_corruption`.
+    Bytes that are not a batch raise CorruptSegment with FAILFAST; otherwise they are skipped and
+    passed to `on_corruption`. A wrong checksum is no fault here, except of an old message.
 
     Rows are whole batches, however few of their records are selected. With time bounds, they are
     the batches that may reach the start and whose first record is before the end, if that is known.

@@ -141,7 +141,7 @@ def _store_lanes(
 
 
 def _walk(area: bytearray, position: int, end: int, count: int) -> list[int]:
-    """Return the records of one batch, one after another."""
+    """Return the positions of the records of one batch, found one after another; or raise Doubt."""
     found: list[int] = []
     try:
         for _ in range(count):

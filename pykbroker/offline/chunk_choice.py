@@ -3,9 +3,8 @@
 Invariants
     The checksum, header and offsets of every requested batch are checked before it is trusted
     (checksum and offsets, unless the reader does without).
-    A batch is left unchecked only because of its base offset or that of the next one, never because
-    of the end that its own header claims. Where the two disagree, its checksum decides.
-    A damaged batch that is not requested influences nothing.
+    Which batches are requested is judged by where they and the next ones begin, not by the end that
+    a header claims. Where the two disagree, the checksum decides.
 """
 
 from __future__ import annotations
@@ -32,11 +31,13 @@ class ChunkChoice:
     """The batches of one chunk; the checks run in the order in which they appear here.
 
     faults   by index, why a batch cannot be read
-    lost     the fault after which no next batch can be located: the chunk ends there
+    lost     the index of the fault after which no next batch can be located: the chunk ends there
     """
 
     def __init__(self, chunk: Chunk, split: Split, behind: int | None) -> None:
-        """`behind`: the base offset of the batch after the chunk, if there is one."""
+        """`behind`: the base offset of the batch after the chunk; None if there is none, or its
+        header is not possible.
+        """
         self.faults: dict[int, str] = {}
         self.lost: int | None = None
         self._chunk = chunk

@@ -4,8 +4,8 @@
     batch_base_offset ... timestamp_ms                                 location and encoding of a
     record
 
-All columns are nullable in the schema. `timestamp` is in UTC with microseconds; a timestamp too
-large for that is null there, but present in `timestamp_ms`.
+All columns are nullable in the schema. `timestamp` is in UTC with microseconds; a timestamp out of
+their range is null there, but present in `timestamp_ms`.
 """
 
 from __future__ import annotations

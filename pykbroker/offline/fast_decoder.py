@@ -7,10 +7,11 @@ State   two buffers, reused for every chunk: fresh memory costs more (page fault
         Each grows with the largest batch.
 In      a Split and ReadOptions. Out: Arrow record batches; faults go to the reporter.
 Invariants
-    The rows and the faults are those of the plain decoder, in the same order.
+    The rows and the faults are those of the plain decoder, in the same order; but damage inside
+    records is noticed only in what the columns need.
     Memory: a chunk; twice what is decompressed at a time (the pieces and the area that joins them,
-    each up to 4 MiB more than the largest batch's contents); the rows being returned. A wrong
-    length never allocates more than the file.
+    each a few MiB more than the largest batch's contents); the rows being returned. A wrong length
+    never allocates more than the file.
 """
 
 from __future__ import annotations
@@ -240,8 +241,9 @@ class _FastReader:
         starts: Integers,
         ends: Integers | None,
     ) -> Iterator[Any]:
-        """Yield the rows of batches that lie decompressed in `area`: all at once, or in doubt each
-        by the plain decoder. `ends` is None when no record is looked at.
+        """Yield the rows of batches that lie decompressed in `area`: all at once, in doubt one by
+        one, and those still in doubt by the plain decoder. `ends` is None when no record is looked
+        at.
         """
         try:
             made = self._build(chunk, indices, area, starts, ends)

@@ -1,7 +1,7 @@
-"""The errors of reading log directories; each message is one line.
+"""The errors of reading log directories.
 
-Invariant   No message shows the credentials (`user:password@`) or options (`?name=value`) of a URI,
-            because they may be secret.
+Their messages show neither the credentials (`user:password@`) nor the values of options
+(`?name=value`) of a URI, because these may be secret.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class NotALogDirectory(OfflineError):
 
 
 class UnknownTopic(OfflineError):
-    """A topic or partition is in none of the log directories, or is deleted while it is read; a
-    topic pattern is invalid; or an empty list of topics or partitions is given.
+    """A topic or partition does not exist (any more) in the log directories, or there is none at
+    all; a topic pattern is invalid; or an empty list of topics or partitions is given.
     """
 
 
@@ -58,8 +58,8 @@ class OffsetsGone(OfflineError):
 
 
 class SegmentGone(OffsetsGone):
-    """Offsets of a planned segment no longer exist: deleted by retention, truncated, or of a
-    deleted topic; or its files are replaced too fast.
+    """Offsets of a planned segment no longer exist (deleted by retention, truncated, or of a
+    deleted topic), or its file was replaced and the offsets cannot be looked up again.
     """
 
 

@@ -1,9 +1,8 @@
 """The identity of a file whatever its name: segments are renamed, replaced and recreated.
 
-Invariants
-    Inode numbers are compared only on the machine that recorded them: another machine may see the
-    same file system with other numbers.
-    An inode may be reused, so the first bytes of what is read are compared as well.
+Inode numbers are compared only on the machine that recorded them, because another machine may see
+the same file system with other numbers. An inode may be reused, so the first bytes of what is read
+are compared as well.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ HEAD_BYTES: Final = RECORD_BATCH_OVERHEAD
 
 
 class FileIdentity(NamedTuple):
-    """The st_dev and st_ino of a file, and the machine that read them."""
+    """The st_dev and st_ino of a file, and the host name of the machine that read them."""
 
     machine: str
     device: int
@@ -36,7 +35,9 @@ def identity_of(opened: SegmentFile) -> FileIdentity | None:
 
 
 def is_same_file(opened: SegmentFile, split: Split) -> bool:
-    """Return whether a split was planned on this file; the last segment may have grown since."""
+    """Return whether size, identity and first bytes say that a split was planned on this file; the
+    last segment may have grown since.
+    """
     if split.behind_offset is not None and opened.size < split.end_position:
         return False  # cut off; of bytes without a plan the reader tells
     if split.file_bytes is not None and opened.size != split.file_bytes:

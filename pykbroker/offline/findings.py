@@ -1,8 +1,8 @@
-"""The findings of a check of log directories: one Finding, or row of FINDING_SCHEMA, per fault.
+"""The findings of a check of log directories, each a Finding or a row of FINDING_SCHEMA.
 
-error     a reader or a broker would serve something wrong, or stop
-warning   a broker would repair it
-note      normal in a log that is compacted or being written to
+error     a file is unreadable or damaged, or contradicts itself or another
+warning   what a broker repairs
+note      no fault in itself, often normal in a log that is compacted or being written to
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ NOTE: Final = "note"
 
 
 class Finding(NamedTuple):
-    """One fault; `position` is in the file at `path`."""
+    """One finding; `position` is in the file at `path`, `offset` in the log."""
 
     severity: str
     check: str

@@ -1,11 +1,11 @@
 """Determines where a partition's log ends now: nothing is read beyond that,
 whatever is appended later.
 
-The last segment may be in the middle of a write, or its writer may have been killed during one. An
-incomplete batch, or one with a wrong checksum, is the end if nothing intact follows: the last batch
-of a live log is incomplete for a while. Zeros (a preallocated file, or one that grew before a
-crash) are also the end. Everywhere else the same bytes are corruption, which the reader handles; so
-they are below the checkpointed high watermark, because those records were acknowledged.
+The last segment may be in the middle of a write, or its writer may have been killed during one. The
+last batch is therefore beyond the end if it is incomplete or its checksum is wrong, and so are
+zeros (of a preallocated file, or one that grew before a crash). Elsewhere the same bytes are
+corruption, which the reader handles; also below the checkpointed high watermark, because those
+records were acknowledged.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def frozen_segments(files: PartitionFiles, frozen: FrozenEnd) -> Iterator[tuple[
 
 
 def open_listed(segment: SegmentFiles, end: int) -> SegmentFile:
-    """Open a listed file; raises FileNotFoundError if it is shorter than `end`: it was replaced."""
+    """Open a listed file; raises FileNotFoundError if it is gone, or shorter than `end`."""
     opened = open_file(segment.path)
     if opened.size < end:
         opened.close()
@@ -123,8 +123,8 @@ class _Walked(NamedTuple):
     """The result of a walk over consecutive batches.
 
     position      the start of the last batch if it is broken, else its end
-    sound_end     the end of the last intact batch
-    next_offset   the offset after that batch
+    sound_end     the end of the last intact batch; where the walk began if there is none
+    next_offset   the offset after that batch; the one given to the walk if there is none
     """
 
     position: int

@@ -1,10 +1,9 @@
 """`fsck`: finds inconsistencies in log directories, one row per finding.
 
-    batches           framing, checksum, codec, records: every record is decoded
-    all others        headers, indexes and small files: see partition_check.py
+    batches           framing, checksum, codec, records, which are decoded
+    all others        headers, indexes and small files: mostly in partition_check.py
 
-In      log directories, as for `open_log`.
-Out     a pyarrow table of FINDING_SCHEMA, partition by partition. No rows: nothing is wrong.
+Log directories are those of `open_log`.
 """
 
 from __future__ import annotations
@@ -42,10 +41,11 @@ def fsck(
     partitions: Collection[int] | None = None,
     notes: bool = False,
 ) -> Any:
-    """Return the findings in topics of log directories; in all but internal ones by default.
+    """Return the findings in topics of log directories; in all but internal ones by default. A
+    pyarrow table of FINDING_SCHEMA, partition by partition.
 
-    Of the headers, indexes and small files of one partition, the first 500 are returned.
-    `notes`: also reports what is normal in a log that is compacted or being written to.
+    For one partition, partition_check.py reports at most 500 findings, notes among them.
+    `notes`: also returns what is often normal in a log that is compacted or being written to.
     """
     selection = Selection(
         names_of(paths) or (), names_of(topics), partitions=numbers_of(partitions)

@@ -1,7 +1,7 @@
 """Findings about the offset and time index of a segment.
 
 `log/segments/index_verification.py` defines what is correct in an index; this module reads the
-files in pieces, from a file system or an object store.
+files, from a file system or an object store.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ def _entries(path: str | None, kind: Any) -> Any:
 def check_offset_index(
     segment: SegmentFiles, batches: Batches, is_last: bool, behind: int = END_OF_TIME
 ) -> Iterator[Finding]:
-    """Report that the offset index is missing (not of the last segment), or its first few wrong
-    entries; those of offsets from `behind` on are ignored.
+    """Report the first few wrong entries of the offset index, and (not of the last segment) that it
+    is missing or ends in half an entry; entries of offsets from `behind` on are ignored.
     """
     entries = _entries(segment.index_path, _OFFSET_ENTRY)
     path = segment.index_path or segment.path.removesuffix(".log") + ".index"
@@ -97,8 +97,8 @@ def _wrong(check: str, path: str, position: int, offset: int, number: int, why: 
 def check_time_index(
     segment: SegmentFiles, batches: Batches, is_last: bool, behind: int = END_OF_TIME
 ) -> Iterator[Finding]:
-    """Report the first few wrong entries of the time index, if there is one; those of offsets from
-    `behind` on are ignored.
+    """Report the first few wrong entries of the time index, if there is one, and (not of the last
+    segment) that it ends in half an entry; entries of offsets from `behind` on are ignored.
     """
     entries = _entries(segment.time_index_path, _TIME_ENTRY)
     path = segment.time_index_path or segment.path.removesuffix(".log") + ".timeindex"

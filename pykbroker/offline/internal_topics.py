@@ -4,8 +4,8 @@
     transaction_state(paths)    __transaction_state
     cluster_metadata(paths)     __cluster_metadata: the records of the controller
 
-Every row has its location (partition, offset, timestamp), Kafka's name of the record type, the
-commonly used columns, and the whole record as JSON (as Apache's tools print it).
+A row has its location (partition, offset, timestamp), Kafka's name of the record type, the commonly
+used columns, and the whole record as JSON.
 
 A record that cannot be decoded is also a row: `fault` has the reason, and what could not be
 decoded is null. `records_of` does the same for record batches from elsewhere (a Spark worker).
@@ -97,23 +97,25 @@ _SCHEMAS: Final = {
 def consumer_offsets(paths: Names, **options: Any) -> Any:
     """Return all committed records of `__consumer_offsets` (CONSUMER_OFFSETS_SCHEMA).
 
-    Options as for `open_log`; `isolation` is read_committed by default, because offsets committed
-    in an aborted transaction do not count.
+    Options as for `open_log`, except topics and columns; `isolation` is read_committed by default,
+    because offsets committed in an aborted transaction do not count.
     """
     return _table(CONSUMER_OFFSETS, paths, options)
 
 
 def transaction_state(paths: Names, **options: Any) -> Any:
-    """Return all records of `__transaction_state` (TRANSACTION_STATE_SCHEMA)."""
+    """Return all records of `__transaction_state` (TRANSACTION_STATE_SCHEMA); options as for
+    `consumer_offsets`.
+    """
     return _table(TRANSACTION_STATE, paths, options)
 
 
 def cluster_metadata(paths: Names, **options: Any) -> Any:
-    """Return all records of `__cluster_metadata` (CLUSTER_METADATA_SCHEMA).
+    """Return all records of `__cluster_metadata` (CLUSTER_METADATA_SCHEMA); options as for
+    `open_log`, except topics and columns.
 
     If the log does not begin at offset 0, the records of the snapshot that it continues come first
-    (`source` is snapshot; they are numbered from 0), unless a later start is requested. Corrupt
-    parts of the snapshot are not in the side table: see `mode`.
+    (`source` is snapshot; they are numbered from 0), unless a later start is requested.
     """
     scan = open_log(paths, CLUSTER_METADATA, columns=_COLUMNS, **options)
     low, high = options.get("start_timestamp_ms"), options.get("end_timestamp_ms")

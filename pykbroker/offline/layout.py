@@ -4,12 +4,8 @@
       meta.properties, *-offset-checkpoint           of the whole directory
       <topic>-<partition>/                           see partition_listing.py
 
-Ignored: directories `-delete`, `-future`, `-stray`.
-
-In      paths or URIs of log directories, or of single partitions.
-Out     PartitionFiles, sorted by topic and partition, each partition once: of several replicas, the
-        one that reaches furthest. A fault that prevents reading one of them raises OfflineError;
-        with `may_be_faulty`, that replica is returned.
+Directories with other names are ignored, such as `-delete`, `-future` and `-stray`. A path may be
+that of a log directory or of a single partition, or the URI of one.
 """
 
 from __future__ import annotations
@@ -45,7 +41,9 @@ _MAX_PARTITION: Final = 0x7FFF_FFFF
 
 @dataclass(frozen=True)
 class LogDirectoryFiles:
-    """A log directory: its partitions by name of their directory, and its checkpoints."""
+    """A log directory: the names of its partitions' directories (of one, if only that is read), and
+    its checkpoints.
+    """
 
     path: str
     partitions: tuple[str, ...]
@@ -64,7 +62,7 @@ def parse_partition(name: str) -> TopicPartition | None:
 
 
 def read_log_directory(path: str) -> LogDirectoryFiles:
-    """List a log directory; raises NotALogDirectory, which says what is there instead."""
+    """List a log directory; raises NotALogDirectory if the path is not one."""
     listed = list_directory(path)
     if listed is None:
         raise NotALogDirectory(f"{path} is not a directory")
@@ -104,7 +102,7 @@ def _directory_of(path: str, partitions: tuple[str, ...], listed: Listing) -> Lo
 
 
 def find_partitions(paths: Iterable[str]) -> list[TopicPartition]:
-    """Return the partitions of all log directories, without reading them."""
+    """Return the partitions of all log directories, sorted, without reading them."""
     return sorted(_places(paths))
 
 
@@ -126,7 +124,9 @@ def _places(paths: Iterable[str]) -> dict[TopicPartition, list[tuple[str, LogDir
 
 
 def is_partition(path: str) -> bool:
-    """Return whether it is the directory of one partition, not a log directory with such a name."""
+    """Return whether a path is named like a partition and contains files of segments; a log
+    directory may have such a name, too.
+    """
     return parse_partition(split_name(path)[1]) is not None and holds_segments(path)
 
 
@@ -136,9 +136,11 @@ def read_partitions(
     *,
     may_be_faulty: bool = False,
 ) -> list[PartitionFiles]:
-    """Return all (or the selected) partitions that exist, with their segments.
+    """Return all (or the selected) partitions that exist, sorted, with their segments: of several
+    replicas of one, that which reaches furthest.
 
-    Raises OfflineError for one with faults that prevent reading, unless `may_be_faulty`.
+    Raises OfflineError for a replica with faults that prevent reading; with `may_be_faulty`, that
+    replica is returned. Raises NotALogDirectory for other paths.
     """
     places = _places(paths)
     chosen = sorted(places) if wanted is None else sorted(set(wanted) & places.keys())

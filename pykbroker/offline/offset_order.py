@@ -1,8 +1,8 @@
 """Checks whether the offsets of consecutive batches in a segment are plausible.
 
-The checksum of a batch does not cover its base offset. An altered one is detected by the bounds of
-the segment and by its neighbours: offsets ascend. Without this check a batch with an altered base
-offset would be skipped silently as not selected, or returned with wrong offsets.
+The checksum of a batch does not cover its base offset. An altered one can be detected by the bounds
+of the segment and by its neighbours: offsets ascend. Without this check a batch with an altered
+base offset would be skipped silently as not selected, or returned with wrong offsets.
 
 State   the last offset of the last plausible batch.
 In      base and last offsets in the order of the file, of batches with possible headers, and the

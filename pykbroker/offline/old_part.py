@@ -1,14 +1,9 @@
 """The part of a segment with messages of magic 0 and 1, which precede batches of magic 2.
 
 Kafka before 0.11 wrote them, and logs from that time may still contain them. Both decoders read
-them one by one, a hundred times slower than batches of magic 2.
-
-In      an open segment file, positions. Out: messages with their records, or what is wrong there.
-Invariants
-    A message whose checksum or records are wrong is one fault; it goes on with the next that is
-    sound. Checksums are always looked at.
-    The header of a message says where its records begin and how many they are, as no header of the
-    file does.
+them one by one, and verify their checksums whatever the options say. The headers that these
+functions return are made up: their base offset and record count come from the records, if those
+were decoded.
 """
 
 from __future__ import annotations
@@ -55,7 +50,9 @@ class OldStep(NamedTuple):
 
 
 def begins_old(opened: SegmentFile, position: int) -> bool:
-    """Return whether messages of magic 0 or 1 begin at a position, even if the first is damaged."""
+    """Return whether messages of magic 0 or 1 begin at a position, even if the first is damaged
+    (but not if its magic became 2, or its header zeros).
+    """
     head = opened.read(RECORD_BATCH_OVERHEAD, position)
     if not any(head):
         return False
@@ -82,7 +79,9 @@ def old_steps(
     with_records: bool = True,
     max_decompressed: int = MAX_DECOMPRESSED_BYTES,
 ) -> Iterator[OldStep]:
-    """Yield the messages from `start` to the first batch of magic 2, or to `end`."""
+    """Yield the messages, and the faults between them, from `start` to the first batch of magic 2,
+    or to `end`.
+    """
     if not begins_old(opened, start):
         return
     window, window_at, position = b"", start, start

@@ -1,6 +1,6 @@
 """Consistency checks of a partition's files, based on headers and indexes.
 
-    offsets, epochs   ascend, within and across segments
+    offsets, epochs   ascend, within and across segments (epochs may repeat)
     sequences         of each producer are consecutive (gaps are valid where compaction removed
                       batches); group coordinators do not number their batches
     index, time index, aborted

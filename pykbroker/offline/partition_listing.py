@@ -4,11 +4,9 @@
     <20 digits>.snapshot                         producers as of that offset
     partition.metadata, leader-epoch-checkpoint
 
-Ignored: files `.deleted`, `.cleaned`. For `.swap` files see swaps.py. A directory in which segments
-are being swapped is listed again, because one listing may mix names from before and after the swap.
-
-In      the path or URI of the directory
-Out     PartitionFiles, without the values that come from files of the log directory
+Files `.deleted`, `.cleaned` and `.tmp` are ignored. For `.swap` files see swaps.py. A directory in
+which segments are being swapped is listed again, because one listing may mix names from before and
+after the swap. The values that come from files of the log directory are added in layout.py.
 """
 
 from __future__ import annotations

@@ -124,8 +124,8 @@ def read_old(
     reporter: FaultReporter,
     order: OffsetOrder,
 ) -> Generator[Any, None, int]:
-    """Yield the rows of the messages before magic 2 at the start of a split; return where these
-    end.
+    """Yield the rows of the messages before magic 2 at the start of a split, and report the faults
+    between them; return where these end.
     """
     schema = schema_of(options.columns)
     held: list[Rows] = []
@@ -175,7 +175,7 @@ def _batches(
     order: OffsetOrder,
 ) -> Iterator[tuple[int, BatchHeader, bytes]]:
     """Yield the batches from `position` on that may have wanted offsets and are intact, as far as
-    `options` verify that; report the others.
+    `options` verify that; report the faults.
     """
     end = min(split.end_position, opened.size)
     known = KnownBatches(opened, split.index_path, split.segment_base_offset)
@@ -220,9 +220,8 @@ def _batches(
 
 
 def _is_elsewhere(header: BatchHeader, behind: int | None, split: Split) -> bool:
-    """Return whether certainly none of its offsets is wanted.
-
-    The end that its header claims may be wrong: only the start of the next one (`behind`) counts.
+    """Return whether none of its offsets is wanted, judged by where it and the next one (`behind`)
+    begin: the end that its header claims may be wrong.
     """
     if header_fault(header) is not None:
         return False

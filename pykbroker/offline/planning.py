@@ -74,7 +74,7 @@ def log_ends(selection: Selection) -> dict[TopicPartition, tuple[int, int]]:
     """Return (log start, readable end) of each partition, without planning the splits.
 
     A strict selection of committed records raises CorruptSegment if damage may hide the marker of a
-    transaction.
+    transaction that may still be open.
     """
     return dict(look_at_each(selection, lambda files: _ends(files, selection)))
 
@@ -161,7 +161,8 @@ def _readable_end(
 
 def _resolve(files: PartitionFiles, readable: int, selection: Selection) -> tuple[int, int]:
     """Return the offsets to read, of those that exist. Raises OffsetsGone if a requested one does
-    not exist (with `fail_on_data_loss`), or if the start is after the end and both are given.
+    not exist (with `fail_on_data_loss`), or if the start is after the end and the selection has
+    both.
     """
     low, high = files.log_start_offset, max(readable, files.log_start_offset)
     start = _offset_of(selection.start_offsets, files, EARLIEST, low, high)
@@ -305,7 +306,7 @@ def pack_splits(
     splits: Sequence[Split], target_bytes: int, at_least: int = 1
 ) -> list[tuple[Split, ...]]:
     """Group consecutive splits into tasks of about the same size: `target_bytes` on average, or
-    less.
+    less, if the splits are small enough.
 
     The number of tasks is a multiple of `at_least`, so that as many workers end together. There are
     fewer if there are too few splits, or if large ones leave tasks empty.

@@ -1,6 +1,6 @@
 """`open_log`: topics of log directories as one stream of Arrow record batches.
 
-    log = open_log("/var/kafka-logs", "orders")      plans, and freezes the ends; decodes nothing
+    log = open_log("/var/kafka-logs", "orders")      plans, and freezes the ends
     log.read_all()                                   pyarrow.Table
     log.to_pandas()                                  pandas.DataFrame
     polars.DataFrame(log)                            by __arrow_c_stream__
@@ -81,7 +81,7 @@ class LogScan:
 
     @property
     def corruptions(self) -> Any:
-        """Return the side table: the skipped batches, and why."""
+        """Return the side table: the skipped batches (the first 10,000), and why."""
         return corruption_table(self._left_out.kept)
 
     @property

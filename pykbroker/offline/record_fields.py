@@ -3,14 +3,12 @@
     length | attributes | timestamp delta | offset delta | key length | key | value length | value |
     header count | headers
 
-Only what the columns need is decoded: offsets of dense batches need nothing, timestamps only
-the front of a record.
+Only what the columns need is decoded: offsets of dense batches (as many records as offsets) need
+nothing, timestamps only the front of a record.
 
-Invariants
-    `record_batch.iter_records` accepts whatever is accepted here and returns the same values for
-    the decoded fields; anything else raises Doubt or IndexError, and is decoded the slow way.
-    Dense batches (as many records as offsets) must have the offset deltas 0, 1, 2 ... in the
-    shortest encoding; otherwise they are decoded like batches with gaps.
+Invariant   The decoded fields have the values that `record_batch.iter_records` returns. What that
+            would reject in them raises Doubt or IndexError, and is decoded the slow way; damage in
+            other fields is not noticed.
 """
 
 from __future__ import annotations
@@ -76,7 +74,7 @@ class Span:
 
 
 class Fields:
-    """The decoded fields; those that were not requested are not set."""
+    """The decoded fields; those that were not requested may be missing."""
 
     __slots__ = (
         "header_ends",

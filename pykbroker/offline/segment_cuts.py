@@ -1,9 +1,9 @@
 """Determines where to start, cut and stop reading a segment: by its indexes, or by walking headers.
 
 Invariants
-    A wrong index can only make the reader read more, never lose a record: offsets and positions
-    are checked against the log, and a time index out of order is not used.
-    There is no cut between two batches that are not consecutive, so that a reader that sees both
+    A wrong offset index makes the reader read more, but loses no record: its entries are checked
+    against the log. Time index entries are not: those that ascend are trusted.
+    There is no cut between two batches whose offsets do not ascend, so that a reader sees both and
     detects which one is wrong.
 """
 
@@ -31,7 +31,7 @@ _position_of = itemgetter(1)
 class SegmentCuts:
     """The cuts of an open segment, up to position `end`.
 
-    last_before   the last offset of the batch before each position found
+    last_before   the last offset of the batch before a position found, where there is one
     """
 
     def __init__(self, opened: SegmentFile, segment: SegmentFiles, end: int) -> None:
@@ -42,7 +42,9 @@ class SegmentCuts:
         self._entries = offset_entries(segment.index_path, segment.base_offset, end)
 
     def start(self, offset: int, time_ms: int | None) -> int:
-        """Return where to start, so that nothing from an offset (and time) on is missed."""
+        """Return where to start, so that nothing from an offset (and time) on is missed, provided
+        that the time index is right.
+        """
         if time_ms is not None:
             times = time_entries(self._segment.time_index_path, self._segment.base_offset)
             slot = bisect_left(times, time_ms, key=_time_of) - 1
@@ -52,7 +54,7 @@ class SegmentCuts:
         return self._first_in_place(range(before - 1, -1, -1)) or 0
 
     def stop(self, offset: int) -> int:
-        """Return the position after all batches that have offsets below this one."""
+        """Return a position after all batches that have offsets below this one."""
         # An entry contains the last offset of its batch.
         above = bisect_left(self._entries, offset, key=_offset_of)
         found = self._first_in_place(range(above + 1, len(self._entries)), offset)
@@ -124,7 +126,7 @@ class SegmentCuts:
 
 def is_older(segment: SegmentFiles, behind: int, time_ms: int) -> bool:
     """Return whether all of a closed segment, whose offsets are below `behind`, is before a time,
-    according to its time index.
+    according to its time index and the batches from its last entry on.
     """
     entries = time_entries(segment.time_index_path, segment.base_offset)
     if not entries or entries[-1][1] >= behind:

@@ -1,8 +1,8 @@
-"""The indexes of a segment, used only as far as they can be checked.
+"""The indexes of a segment, and the search for intact batches.
 
-In      paths of `.index`, `.timeindex` and `.txnindex` files, which may be missing, truncated,
-        padded with zeros (preallocated), out of order, or from another segment.
-Out     the leading entries that ascend; positions at which a batch really begins.
+Index files may be missing, truncated, padded with zeros (preallocated), out of order, or from
+another segment. Of an offset or time index, the leading entries that ascend are returned; whether a
+batch begins at the position of an offset entry is checked separately.
 """
 
 from __future__ import annotations
@@ -226,8 +226,8 @@ class KnownBatches:
     If there is none, at the next intact batch of magic 2 whose base offset can follow: it is not
     below the caller's limit or, without one, above that of the corrupt batch if that is plausible.
 
-    State: the entries, read when first needed; a run of entries that were checked and are wrong: in
-    an index that is wrong as a whole, each is checked once, not again for every corrupt batch.
+    State: the entries, read when first needed; a run of entries that were checked and are wrong, so
+    that an index that is wrong as a whole is not checked again for every corrupt batch.
     """
 
     __slots__ = ("_base_offset", "_entries", "_index_path", "_opened", "_wrong")
@@ -240,8 +240,8 @@ class KnownBatches:
         self._wrong = range(0)
 
     def between(self, position: int, end: int) -> int | None:
-        """Return the position of the first one after `position` and before `end` that the index
-        knows, or None.
+        """Return the position of the first correct index entry after `position` and before `end`,
+        or None.
         """
         if self._entries is None:
             size = self._opened.size

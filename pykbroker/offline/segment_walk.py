@@ -1,9 +1,9 @@
-"""Walks a segment header by header, without reading the records: about 1 us per batch.
+"""Walks a segment header by header, without decoding the records: about 1 us per batch of magic 2.
 
-`header_tables` returns numpy tables (large batches by one pread each, small ones in bulk);
-`walk_headers` returns headers one by one, and says where there is no batch. Where the next batch
-cannot be located, both resume at the next correct entry of the offset index, unless `header_tables`
-is to end there (`steps_over`).
+`header_tables` yields numpy tables (large batches by one pread each, small and remote ones in
+bulk); `walk_headers` yields headers one by one, and says where there is no batch. Where the next
+batch cannot be located, both resume at the next known one (see KnownBatches), unless
+`header_tables` is to end there (`steps_over=False`).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ OnFault: TypeAlias = Callable[[int, int, str], None]
 
 
 class HeaderRun(NamedTuple):
-    """Headers of consecutive batches, and their positions in the file.
+    """Headers of batches in file order, and their positions in the file.
 
     is_old: intact messages of magic 0 and 1, with headers made from their records (old_part.py).
     """

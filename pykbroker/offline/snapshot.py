@@ -1,7 +1,7 @@
-"""Snapshots: a log directory that does not change any more, taken beside a live broker.
+"""Snapshots of log directories, taken beside a live broker, mostly by hard links.
 
     <target>/
-      snapshot.json                        what was taken, when, and how far each log reaches
+      snapshot.json                        what was taken, and how far each log reaches
       meta.properties, log-start-offset-checkpoint, replication-offset-checkpoint,
       recovery-point-offset-checkpoint
       <topic>-<partition>/                 as in a log directory:
@@ -12,13 +12,8 @@
         indexes, producer snapshots, leader epochs, partition.metadata   copied; of the metadata
                           log also its snapshots and quorum-state
 
-Whatever reads a log directory reads a snapshot: `open_log`, Spark, Apache's own tools.
-
-Invariants
-    The log it is taken of is only read. Nothing of a snapshot is changed once `snapshot.json` is
-    there, which is written last: a directory without it is a snapshot that was not finished.
-    If a segment goes away before it is taken, the partition is listed and taken again; after some
-    tries, OfflineError is raised.
+`open_log`, Spark and Apache's own tools read a snapshot like any log directory. `snapshot.json` is
+written last: a directory without it is a snapshot that was not finished.
 """
 
 from __future__ import annotations
@@ -80,11 +75,13 @@ def create_snapshot(
     taken_ms: int | None = None,
     may_copy: bool = True,
 ) -> SnapshotReport:
-    """Take a snapshot of (some topics of) log directories into a new directory `target`.
+    """Take a snapshot of (some topics of) log directories into a new or empty directory `target`;
+    without `topics`, of all, including internal ones.
 
-    Hard links need one file system; otherwise segments are copied, unless `may_copy` is False.
-    `taken_ms` is recorded in the manifest. Raises OfflineError if the target is not empty, is
-    inside a log directory, or (like a source) is remote.
+    Hard links need one file system; otherwise segments are copied, or OfflineError is raised if
+    `may_copy` is False. `taken_ms` is recorded in the manifest. Raises OfflineError also if the
+    target is not empty, is inside a log directory, or (like a source) is remote; UnknownTopic if
+    there is nothing to take.
     """
     sources, target = names_of(log_dirs) or (), os.fspath(target)
     if any(map(is_remote, (*sources, target))):
@@ -120,7 +117,7 @@ def create_snapshot(
 
 
 def _check_target(target: str, sources: tuple[str, ...]) -> None:
-    """Refuse a target inside a log directory: a broker would take the snapshot for a partition."""
+    """Raise OfflineError for a target inside a log directory, where a broker expects partitions."""
     place = os.path.realpath(target)
     for source in sources:
         directory = _log_directory(source)
@@ -197,7 +194,7 @@ def _write(directory: str, name: str, content: bytes) -> None:
 
 
 def _copy_if_there(source: str, target: str) -> int:
-    """Copy a small file; returns 0 if there is none, or no regular file."""
+    """Copy a small file, and return its size; 0 if there is none, or no regular file."""
     if not os.path.isfile(source):
         return 0
     try:
@@ -227,8 +224,8 @@ class _Taker:
     def take(self) -> tuple[PartitionFiles, FrozenEnd] | None:
         """Return the files as listed, and the frozen end; None if the partition was deleted.
 
-        Segments roll, and are deleted by retention and compaction, in the meantime: then list
-        again. Raises OfflineError after five times, or if a segment must be copied but may not.
+        If a segment is deleted or replaced meanwhile, the partition is listed and taken again.
+        Raises OfflineError after five times, or if a segment must be copied but may not.
         """
         for _ in range(_ATTEMPTS):
             found = read_partitions(self.sources, [self.partition])
@@ -295,7 +292,7 @@ class _Taker:
             self._copy(path)
 
     def _copy_last(self, segment: SegmentFiles, end: FrozenEnd) -> None:
-        """Copy the bytes up to the frozen end, and the index entries before it."""
+        """Copy the bytes up to the frozen end, and the plausible index entries before it."""
         _copy_range(local_path(segment.path), self._place(segment.path), end.position)
         self.report.copied_bytes += end.position
         base = segment.base_offset
@@ -317,7 +314,7 @@ class _Taker:
         self._copy_aborted(segment, end)
 
     def _copy_aborted(self, segment: SegmentFiles, end: FrozenEnd) -> None:
-        """Copy the transaction index, which may be newer than the listing."""
+        """Copy the transaction index, which may be newer than the listing, up to the frozen end."""
         path, base = segment.transaction_index, segment.base_offset
         entries = aborted_transactions(path, base) if os.path.isfile(local_path(path)) else []
         if entries is None:
@@ -336,7 +333,7 @@ class _Taker:
 def _sync_all(target: str) -> None:
     """Flush all files, including linked ones, and their directories to disk.
 
-    After a power failure, the broker's recovery would otherwise truncate linked segments.
+    After a power failure, the broker's recovery could otherwise truncate linked segments.
     """
     for directory, _, names in os.walk(target):
         for name in names:

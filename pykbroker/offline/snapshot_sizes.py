@@ -59,7 +59,9 @@ def changed_segment(files: PartitionFiles) -> tuple[str, str] | None:
 
 
 def refuse_changed(files: PartitionFiles) -> None:
-    """Raise OfflineError for a partition of a snapshot that has changed."""
+    """Raise OfflineError for a partition of a snapshot that has changed, or whose manifest is
+    invalid.
+    """
     changed = changed_segment(files)
     if changed is not None:
         raise OfflineError(": ".join(changed))

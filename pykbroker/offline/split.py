@@ -1,4 +1,4 @@
-"""What to read and how: values that the planner passes to the readers by pickle.
+"""What to read and how: values that the planner passes to the readers, in Spark by pickle.
 
 Selection     which topics, partitions, offsets, times; which transactions; how far
 ReadOptions   which columns, by which decoder, and what happens to corrupt batches
@@ -234,8 +234,8 @@ class Split:
         return min(self.next_base_offset, self.segment_base_offset + MAX_SEGMENT_OFFSETS)
 
     def is_wanted(self, header: BatchHeader) -> bool:
-        """Return whether any record of an intact batch can be a row, if it is not aborted; used by
-        the plain decoder.
+        """Return whether an intact batch has records that may reach the start time; False for a
+        control batch. Used by the plain decoder.
         """
         if header.is_control:
             return False

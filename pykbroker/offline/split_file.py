@@ -9,8 +9,8 @@
                      replaced faster than it can be read (without `fail_on_data_loss`, the split
                      yields what is left)
 
-Invariant   Each split of a plan yields the offsets between its first batch and the next split's, so
-            no offset is read twice, and records that survive compaction are never left out.
+In a file that has replaced the planned one, a split covers the offsets from its first batch to that
+of the next split, so that neighbours neither read a record twice nor miss one.
 """
 
 from __future__ import annotations
@@ -41,8 +41,9 @@ _MOST_TRIES: Final = 10
 def open_parts(split: Split, tries: int = _MOST_TRIES) -> Iterator[tuple[Split, SegmentFile]]:
     """Yield what to read, and the open files, which the caller closes.
 
-    Raises SegmentGone if some of the split's offsets no longer exist, or its files are replaced too
-    fast; without `fail_on_data_loss`, what is left is yielded.
+    Raises SegmentGone if some of the split's offsets no longer exist, or its file is replaced again
+    and again; without `fail_on_data_loss`, what is left is yielded. Raises OffsetsGone if its
+    directory changes faster than it can be listed.
     """
     opened = _open_planned(split)
     if opened is not None:

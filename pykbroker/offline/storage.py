@@ -1,11 +1,8 @@
 """Access to files: directories of this machine, or anything that pyarrow.fs reaches by a URI.
 
-In      paths: `/var/kafka-logs`, `file:///...`, `s3://bucket/logs`, `hdfs://...`.
-Out     names with sizes, whole small files, and `SegmentFile`s that are read at positions.
-Invariants
-    Nothing is mapped into memory: a header walk by pread costs 1 us a batch, page faults 2.3 us.
-    A file of this machine that is being deleted (renamed to `.deleted`) is still found.
-    A remote file is read in windows of 8 MiB, however small the reads are.
+Paths are `/var/kafka-logs`, `file:///...`, `s3://bucket/logs`, `hdfs://...`. Nothing is mapped into
+memory: a header walk by pread costs 1 us a batch, page faults 2.3 us. A remote file is read in
+windows of up to 8 MiB, however small the reads are.
 """
 
 from __future__ import annotations
@@ -141,8 +138,8 @@ def _is_file_uri(path: str) -> bool:
 
 
 def local_path(path: str) -> str:
-    """Return a path for the operating system, also of `file:/a%20b`, `file:///a%20b`; or raise
-    OfflineError.
+    """Return a path for the operating system, also of `file:/a%20b`, `file:///a%20b`. Raises
+    OfflineError for a file URI of another machine.
 
     A `#` or `?` belongs to the path, quoted or not, as for Hadoop.
     """
@@ -161,7 +158,8 @@ def local_path(path: str) -> str:
 def file_system(scheme_and_host: str) -> tuple[Any, str]:
     """Return the pyarrow.fs.FileSystem of a URI, and the root in it: a bucket, a container, /.
 
-    Raises OfflineError if its scheme is unknown, or a library that it needs (libhdfs) is missing.
+    Raises OfflineError if pyarrow rejects it: for example an unknown scheme, or a missing library
+    (libhdfs).
     """
     from pyarrow import ArrowInvalid, fs
 
@@ -174,7 +172,9 @@ def file_system(scheme_and_host: str) -> tuple[Any, str]:
 
 
 def remote_place(path: str) -> tuple[Any, str]:
-    """Return (pyarrow file system, path within it); one connection per scheme, host and options."""
+    """Return (pyarrow file system, path within it); file systems are cached by scheme, host and
+    options.
+    """
     scheme, _, rest = path.partition("://")
     location, question, options = rest.partition("?")
     host, _, below = location.partition("/")
@@ -217,8 +217,10 @@ def open_file(path: str) -> SegmentFile:
 
 
 def file_versions(paths: Sequence[str]) -> list[tuple[int, ...]]:
-    """Return what distinguishes files of the same name and size; remote ones by one listing per
-    directory.
+    """Return what distinguishes files of the same name and size: device, inode and time of change,
+    or of remote ones the time of change, by one listing per directory.
+
+    Raises FileNotFoundError if a file of this machine does not exist under its name.
     """
     listed: dict[str, dict[str, int]] = {}
     found: list[tuple[int, ...]] = []
@@ -249,7 +251,9 @@ _MOST_LISTINGS: Final = 20
 
 
 class Listing(NamedTuple):
-    """The contents of a directory. `odd`: neither files nor directories (pipes, dangling links)."""
+    """The contents of a directory. `odd`: neither files nor directories (pipes, dangling links) of
+    this machine.
+    """
 
     files: dict[str, int]  #: name -> size
     directories: list[str]

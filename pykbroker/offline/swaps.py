@@ -5,7 +5,6 @@
                                (unless something `.cleaned` begins at or before it: then the swap is
                                incomplete, and the old segments are still valid)
 
-In      the names of a partition's directory. Out: the names of its segments after the swaps.
 Source  Kafka's LogLoader.java.
 """
 
@@ -33,7 +32,9 @@ def is_swapping(names: Iterable[str]) -> bool:
 def with_swaps(
     place: str, names: Iterable[str], segments: Mapping[int, dict[str, str]]
 ) -> dict[int, dict[str, str]]:
-    """Return base offset -> suffix -> name; raises FileNotFoundError if a swap ended meanwhile."""
+    """Return base offset -> suffix -> name of a partition's segments after the swaps; raises
+    FileNotFoundError if a swap ended meanwhile.
+    """
     names = list(names)
     cleaned = min((int(n[:_DIGITS]) for n in names if n.endswith(CLEANED)), default=None)
     found = dict(segments)
@@ -51,7 +52,9 @@ def with_swaps(
 
 
 def next_offset_of(path: str, base_offset: int) -> int:
-    """Return the offset after the last whole batch of a segment, header by header."""
+    """Return the offset after the last whole batch of a segment, header by header; `base_offset` if
+    it has none.
+    """
     with open_file(path) as opened:
         position, following = end_of_old(opened, 0, opened.size, base_offset)
         while position + RECORD_BATCH_OVERHEAD <= opened.size:

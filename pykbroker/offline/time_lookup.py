@@ -1,11 +1,8 @@
-"""Finds the offset for a time, as Kafka's ListOffsets does.
+"""Finds the offset for a time, as Kafka's log does for ListOffsets.
 
 It is the first record of the log at or after the time, whatever it is: records of aborted
-transactions and markers count, because the broker ignores transactions here.
+transactions and markers count.
 
-In      a Selection of one partition, a time in ms.
-Out     the offset, or None. Damage before it raises CorruptSegment with FAILFAST; otherwise the
-        offset of the damage is returned.
 Source  Kafka's UnifiedLog.java (fetchOffsetByTimestamp), LogSegment.java (findOffsetByTimestamp).
 """
 
@@ -34,10 +31,11 @@ from pykbroker.protocol.record_batch import MAGIC_V2, RECORD_BATCH_OVERHEAD, Bat
 
 
 def offset_of_time(selection: Selection, timestamp_ms: int, mode: str = FAILFAST) -> int | None:
-    """Return the first offset at or after a time; None if all records are older.
+    """Return the first offset at or after a time, of a selection of one partition; None if all
+    records are older. The selection's isolation and its bounds by offset and time do not count.
 
-    Damage before it raises CorruptSegment with FAILFAST; otherwise the offset of the damage is
-    returned.
+    Damage before it raises CorruptSegment with FAILFAST; otherwise an offset at or before the
+    damage is returned.
     """
     everything = replace(
         selection,

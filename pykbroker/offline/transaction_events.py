@@ -7,9 +7,9 @@
 
 Where every batch begins at the end of the previous one, with the next offset, only headers are
 read, at 1 us each. Checksums are verified elsewhere (after compaction, or where the length or
-offset of a batch is wrong), and of markers, of batches as small as a marker and of batches that
-begin a transaction. A batch that is larger than a marker and fits between its neighbours is not a
-marker, whatever its header says.
+offset of a batch is wrong), and of control batches, of batches as small as a marker and of batches
+that begin a transaction. A damaged batch that is larger than a marker and fits between its
+neighbours was not a marker, whatever its header says.
 
 Invariant   Only batches with a valid checksum begin or end a transaction. The checksum does not
             cover offsets: an impossible one is replaced by the next offset before it.
@@ -92,7 +92,8 @@ def _type_of(batch: bytes, header: BatchHeader) -> int:
 def segment_events(
     opened: SegmentFile, segment: SegmentFiles, end: int, limit: int
 ) -> Iterator[tuple[HeaderRun, list[Event]]]:
-    """Yield the headers of a segment up to position `end`, and the events up to these.
+    """Yield the headers of a segment's batches of magic 2 up to position `end`, and the events up
+    to these.
 
     Its offsets end before `limit`. The walk is that of the decoders: where no batch follows a
     corrupt one, it resumes at the next known batch.

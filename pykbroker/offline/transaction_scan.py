@@ -1,8 +1,8 @@
 """Transactions of a partition: which ranges are aborted, and where the last stable offset is.
 
 The batches themselves are read, so no transaction index or producer snapshot has to be trusted, and
-a log that was copied without these files reads alike. The result for closed segments is kept: when
-a log is tailed, only the last segment is walked again.
+a log that was copied without these files reads alike. The result for closed segments is kept in the
+process: when a log is tailed, they are not walked again unless one of them has changed.
 
 Invariant   Where corrupt bytes may have been a marker, the transactions that were open there have
             an unknown outcome up to that position: reading any of their offsets is refused, and
@@ -67,7 +67,7 @@ class TransactionState(NamedTuple):
                 _refuse(each)
 
     def left_out(self, start: int) -> tuple[AbortedRange, ...]:
-        """Return what is not committed from offset `start` on, as far as is known."""
+        """Return the aborted and doubtful ranges that end at offset `start` or later."""
         aborted = self.aborted[bisect_left(self.aborted, start, key=lambda each: each[2]) :]
         doubtful = (AbortedRange._make(each[:3]) for each in self.doubtful)
         return (*aborted, *(each for each in doubtful if each.last_offset >= start))

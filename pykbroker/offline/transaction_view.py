@@ -5,9 +5,7 @@
     corrupt bytes     may have been the marker of those that are open there: unknown; what their
                       producers write after them is a transaction of its own
 
-In      log directories, as for `open_log`; a log that is being written to is read to its current
-        end.
-Out     rows of TRANSACTION_SCHEMA in the order of their ends, then those that have no end.
+Log directories are those of `open_log`; a log that is being written to is read to its current end.
 """
 
 from __future__ import annotations
@@ -70,7 +68,7 @@ def transactions(
     `first_timestamp_ms` is of the first record (the largest of the first batch, where that has a
     delete horizon or no records), by the clock that `timestamp_type` names: 0 the producer's, 1 the
     broker's.
-    `end_timestamp_ms` is the broker's.
+    `end_timestamp_ms` is the broker's; null without a marker.
     """
     rows = of_partitions(view_selection(paths, topics, partitions), transaction_rows)
     return pa.Table.from_pylist(rows, schema=TRANSACTION_SCHEMA)
