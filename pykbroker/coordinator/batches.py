@@ -34,7 +34,7 @@ def decision_batch(
 ) -> bytearray:
     """Return the batch of some of a decision's records, of its transaction if it has one.
 
-    `breathe` is called between records and inside large ones (`environment/slices.py`).
+    `breathe` is called between many records and inside large ones (`environment/slices.py`).
     """
     encode = codec.encode_record
     inside = breathe or go_on

@@ -8,8 +8,7 @@ State: the machine; `waiting`: callers the machine has parked, by id; `parked`: 
     until their offset is committed, in the order of the offsets; the running timers; `later`: what
     is done once the machine is loaded, or not busy any more; `is_operating`: an operation that may
     breathe has begun.
-Invariants: `parked` is not empty only while `committed < next_offset`. Every Deferred in here is
-    resolved once, with a reply or a refusal.
+Invariant: `parked` is not empty only while `committed < next_offset`.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ class HostState(Enum):
 
 class Later(NamedTuple):
     """Work to do later, in a job if it has a `long_name`. `refuse(code)` tells its caller that it
-    will not be done; None: there is no caller, and it is done once the machine exists again.
+    will not be done; None: there is no caller, and the work is kept for the next machine.
     """
 
     run: Callable[[], None]
@@ -83,7 +82,8 @@ class Waiting:
 class HostedShard:
     """One partition of a coordinator's topic on this node.
 
-    `shard` is None until the first request of an empty partition, and once it is discarded.
+    `shard` is None until loading begins (in an empty partition: until its first request), and once
+    it is discarded.
     """
 
     __slots__ = (
@@ -119,7 +119,7 @@ class HostedShard:
 
     @property
     def is_ready(self) -> bool:
-        """Whether the machine is loaded."""
+        """Whether the partition is loaded; an empty one may have no machine yet."""
         return self.state in (HostState.ACTIVE, HostState.BUSY)
 
     def refuse_later(self, code: int) -> None:
@@ -132,7 +132,7 @@ class HostedShard:
                 each.refuse(code)
 
     def clear(self) -> list[Waiting]:
-        """Discard the machine and all timers; return all waiting callers."""
+        """Discard the machine and all timers; return the callers of `parked` and `waiting`."""
         for task in self.timers.values():
             task.cancel()
         self.timers.clear()

@@ -4,9 +4,8 @@ An operation that runs in a job (`environment/slices.py`) may breathe. Its machi
 has finished: requests, timers and markers that arrive meanwhile wait in `HostedShard.later`, in
 order, and are handled after it. Anything that arrives while those are handled waits behind them.
 
-State: that of the `HostedShard`s. In: the beginning and the end of an operation; work that waits.
-Out: waiting work is run, or rejected by `HostedShard.refuse_later` if the machine is discarded.
-Invariant: a BUSY machine is used only by the running operation, or by the work that waited for it.
+If the machine is discarded, `HostedShard.refuse_later` rejects waiting work that has a caller.
+Invariant: only the running operation, or work that waited for it, changes a BUSY machine.
 """
 
 from __future__ import annotations
@@ -74,7 +73,7 @@ class LongTurns:
     def breath(self, hosted: HostedShard) -> Breathe | None:
         """Return the `breathe` of an operation on the machine, None if it does not run in a job.
 
-        It raises ThrownAway if the machine was replaced.
+        It raises ThrownAway if the machine was discarded.
         """
         if not self._slices.is_running:
             return None
@@ -93,7 +92,7 @@ class LongTurns:
         is_long: bool,
     ) -> None:
         """Run the first operation on a loaded machine, in a job if it is long, before everything
-        that waits or arrives; then call `then(partition)`.
+        that waits or arrives; then call `then(partition)`, even if the machine was discarded.
         """
         shard = hosted.shard
 

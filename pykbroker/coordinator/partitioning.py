@@ -1,6 +1,7 @@
-"""Java's hashes, which determine the partition of a coordinator's topic and ties of a vote.
+"""What clients or logs can see of Java: hashes of texts and the order that follows from them, the
+length of a text, 64-bit sums that wrap.
 
-`String.hashCode`, `Utils.abs`, the order of a `HashMap`; 64-bit sums, which wrap.
+The hash of its id determines which partition coordinates a group or a transactional id.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ def java_hash_order(keys: Collection[str]) -> list[str]:
     """Return `keys` in the iteration order of a `HashMap` into which they were put in this order.
 
     The order is by bucket, then by insertion; the table doubles when it is more than three quarters
-    full. (Buckets with eight or more keys, which become trees in Java, are not modelled.)
+    full. (What Java does with more than eight keys in one bucket is not modelled.)
     """
     buckets = 16
     while len(keys) > buckets * 3 // 4:

@@ -3,8 +3,8 @@
     key    | record type: int16 | key message, version 0                      |
     value  | value version: int16 | value message in that version | or null: tombstone
 
-The record type is the API key of the generated key message. A type or version that this release
-does not know decodes to None (KIP-915: a newer broker wrote it; it is skipped, not rejected).
+The record type is the API key of the generated key message. A record of an unknown type decodes to
+None, and so does one whose value has an unknown version: they are skipped (KIP-915).
 Source: Kafka's `CoordinatorRecordSerde.java`.
 """
 
@@ -52,7 +52,7 @@ class RecordCodec:
     ) -> tuple[bytes, bytes | None]:
         """Return (key, value) of a record; the value of a tombstone is None.
 
-        `breathe` is called between the parts of a large record (`environment/slices.py`).
+        `breathe` is for codecs whose records can be large (`environment/slices.py`).
         """
         key = _prefixed(record.key.API_KEY, record.key, 0)
         if record.value is None:
@@ -69,7 +69,7 @@ class RecordCodec:
     def decode(
         self, key: bytes | memoryview, value: bytes | memoryview | None
     ) -> CoordinatorRecord | None:
-        """Decode a record; None if a newer release wrote it. Raises DecodeError
+        """Decode a record; None if its type or version is unknown. Raises DecodeError
         if it is invalid.
         """
         if len(key) < 2:

@@ -9,15 +9,12 @@
 The machine is never ahead of its log: records are queued on the log before they are replayed, and
 clients see nothing of them before they are committed. If the queued bytes do not reach the disk, or
 leadership is lost, the machine is discarded and all waiting callers receive an error; a leader
-loads a new machine. If the log rejects a batch (too large, too few replicas), nothing has changed,
-except by earlier batches of a decision that is not atomic: the callers receive an error, the
-machine undoes its volatile part (`ShardDecision.undo`) and continues. A reply that is not committed
-in time becomes REQUEST_TIMED_OUT; its records stay.
+loads a new machine. If the log rejects a batch (too large, too few replicas), none of its records
+is replayed (earlier batches of a decision that is not atomic are): the callers receive an error,
+the machine undoes its volatile part (`ShardDecision.undo`) and continues. A caller whose reply is
+not committed in time is refused with REQUEST_TIMED_OUT; its records stay.
 
 State: a `HostedShard` per partition this node leads; all their timers.
-In:  on_elected, on_resigned (metadata publisher), on_high_watermark, on_failed (replica manager),
-     write, read, read_all, write_all, end_transaction (handlers), the scheduler's timer.
-Out: replies: the reply itself or a Deferred.
 Source: Kafka's `CoordinatorRuntime.java`.
 """
 
@@ -297,12 +294,14 @@ class CoordinatorRuntime:
         ]
 
     def machines(self) -> list[Any]:
-        """Return the active machines, for reading only."""
+        """Return the loaded machines, for reading only."""
         hosted = self._hosted.values()
         return [at.shard for at in hosted if at.is_ready and at.shard is not None]
 
     def write_all(self, operation: Operation, request: Any) -> None:
-        """Run an operation without a caller on every machine, in slices, once it is loaded."""
+        """Run an operation without a caller on every machine, in slices, once it is loaded and
+        free.
+        """
 
         def run(hosted: HostedShard) -> None:
             if hosted.shard is not None:

@@ -1,9 +1,8 @@
-"""Loads a shard: reads its partition's log from the start and replays every record.
+"""Loads a shard: reads its partition's log from the start and replays its records.
 
-Control batches end transactions; the records of a transaction carry its producer id. Records that
-a newer release wrote are skipped (KIP-915). Compaction keeps the log short, but it may still hold
-millions of records: `load` is a generator, and its driver stops between two steps when other work
-waits.
+Markers end transactions; the records of a transaction carry its producer id. Records without a key
+or of an unknown type or version are skipped. The log may hold millions of records: `load` is a
+generator, and its driver stops between two steps when its slice is used up.
 A batch that fails its checksum stops the load, because a coordinator with wrong state is worse than
 none.
 Source: Kafka's `CoordinatorLoaderImpl.java`.
@@ -26,8 +25,8 @@ STEP_RECORDS = 100
 def load(
     log: CoordinatorLog, partition: int, shard: Shard, codec: RecordCodec, chunk_bytes: int
 ) -> Iterator[bool]:
-    """Replay the whole log into `shard`; yields every `STEP_RECORDS` records and every chunk.
-    Raises KafkaError, CorruptBatch or DecodeError.
+    """Replay the log into `shard`, also what is not committed yet; yields every `STEP_RECORDS`
+    records and every chunk. Raises KafkaError, CorruptBatch or DecodeError.
 
     It yields True if the rest is queued and will be written at the end of a round: resume then.
     """

@@ -38,7 +38,7 @@ class TimerDriver(Generic[Item]):
         return task
 
     def stop(self) -> None:
-        """Stop reporting."""
+        """Cancel the scheduled call: nothing is reported unless something is added again."""
         if self._armed is not None:
             self._armed.cancel()
             self._armed = None

@@ -6,9 +6,10 @@
     a consumer                     the partitions             the high watermark moved
     a read_committed consumer      their stable offsets       the last stable offset moved
 
+Each is also looked at when one of its partitions may have another role or is gone.
+
 State: the partitions it asks for and what it asks of them; a follower's session.
-In:  `wait_until`; `try_complete`, `expire` (the purgatory). Out: one call of `answer`, which reads
-     again.
+Out: one call of `answer`, which reads again.
 """
 
 from __future__ import annotations

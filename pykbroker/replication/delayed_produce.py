@@ -6,7 +6,7 @@ before the wait is over.
     queued --end of round: written-> acks 0, 1: answered
                                      acks -1:   every partition past its required offset? answered
                                                 else in the purgatory until it is, or the timeout
-    queued --end of round: write failed-> that partition KAFKA_STORAGE_ERROR, the others continue
+    queued --end of round: write failed-> that partition an error, the others continue
 
 State: the partitions that are not yet acknowledged, with the offset each has to reach.
 Source: Kafka's `DelayedProduce`.
@@ -50,7 +50,7 @@ class DelayedAcknowledgement(DelayedOperation):
 
 
 class DelayedProduce(DelayedAcknowledgement):
-    """All appends of one request (or of one coordinator write) and the reply to them."""
+    """All appends of one request and the reply to them."""
 
     __slots__ = ("acks_all", "deferred", "pending", "reply")
 

@@ -4,12 +4,12 @@
     FETCHING      requested in every fetch
     RESETTING     its offset is out of the leader's range; the leader's offsets are looked up
     FAILED        not requested until the metadata has another leader or epoch
-    delayed       any of them, for the time of the back-off after an error
+    delayed       FETCHING, but not requested for the time of the back-off after an error
 
 State: the partitions, those whose state changed since the last request, the fetch session.
 In:  partitions added and removed, answers, the time. Out: requests; entries to work on.
-Invariants: one request in flight; an answer counts only for a partition that still has the offset
-and the leader epoch of the request; the cost of a request depends on what changed, not on how many
+Invariants: an answer counts only for a partition that still has the offset and the leader epoch of
+the request; within a session, the cost of a request depends on what changed, not on how many
 partitions are followed.
 Source: Kafka's `AbstractFetcherThread.scala`, `RemoteLeaderEndPoint.scala`.
 """

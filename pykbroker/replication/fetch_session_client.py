@@ -1,7 +1,7 @@
 """The client side of an incremental fetch session (KIP-227).
 
     first, or the leader lost it      (0, 0) everything          -> id of the session, 0: none
-    no answer, or an odd one          (id, 0) everything         ends the session, makes another
+    no or an odd answer in a session  (id, 0) everything         ends the session, makes another
     after that                        (id, n) what changed       -> what changed
 
 State: the session's id and next epoch, and what the leader knows of each partition.

@@ -1,6 +1,5 @@
 """The changes of a follower to its replica: append fetched batches, truncate, take over offsets.
 
-In:  a following partition, and its leader's answer. Out: where to fetch next.
 Invariants: batches keep the leader's offsets and epochs; the high watermark is at most the log end;
 the log start only grows, except by a cut.
 Source: `ReplicaFetcherThread.processPartitionData`, `Partition.truncateTo`,

@@ -146,7 +146,7 @@ class FollowerProgress:
             self.last_caught_up_ms = max(self.last_caught_up_ms, session.last_fetch_ms)
 
     def changed(self) -> None:
-        """Have the next response report a change to the follower."""
+        """Have the session, if there is one, look at the partition for its next answer."""
         if self.session is not None:
             self.settle()
             self.session.touch(self.asked)

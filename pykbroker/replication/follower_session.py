@@ -51,7 +51,7 @@ class FollowerSession:
     ) -> None:
         """All of `partitions` are fetched, or read again.
 
-        They are dirty if another broker fetches than before, or one in an earlier life of its.
+        They are dirty if another broker fetches than before, or the same one in another life.
         """
         self.has_news = False
         broker = (params.replica_id, params.replica_epoch)

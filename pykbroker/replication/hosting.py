@@ -4,13 +4,13 @@
                                            hosted     -> new role, ISR, epochs
     image: no longer among them, deleted   hosted     -> log deleted
     disk: a log, or a copy of one, that    at the first image -> set aside as `-stray`
-          is in no image
+          the image has elsewhere or not
 
 State: the partitions by topic name and number, the last image.
 In:  `apply`, `on_broker_config`. Out: the partitions that changed, with their effects.
 Invariants: a change is applied partition by partition, and other work may run in between; a topic
 that was deleted and recreated in one delta gets a new log; a partition whose directory failed stays
-offline until it is no longer assigned to this node.
+offline while the node runs, unless it is no longer assigned to it.
 Source: `ReplicaManager.applyDelta`, `BrokerMetadataPublisher`, KAFKA-15605 (stray logs).
 """
 

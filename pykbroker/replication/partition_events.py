@@ -1,7 +1,7 @@
-"""The events that a partition accepts, and the effects that its driver carries out.
+"""The events that a partition accepts, and the effects that the replica manager carries out.
 
-The closed list of events and effects of `Partition.step`; appends, reads and followers' fetches,
-the hot paths, are plain calls of the same class.
+Events are for `Partition.step`; appends, reads and followers' fetches, the hot paths, are plain
+calls of the same class.
 """
 
 from __future__ import annotations

@@ -7,12 +7,10 @@ to, and written once per round of the worker, at its end.
                                         -> produces of the round, acks=all, coordinators, fetches
 
 State: the partitions, which of them are dirty, which appends of this round wait for the write.
-In:  `apply` (metadata publisher), `append*`, `queue_*`, `await_turn`, `resolve`, `end_turn`,
-     `note_follower_fetch`, `step` (answers of the controller), `advance` (time).
 Out: outcomes of appends; deferred replies resolved; listeners notified; purgatory keys checked;
      ISR changes and followed partitions handed to the drivers that `connect` named.
 Invariants: nothing is acknowledged before it is written; a failed write takes its directory
-offline, and fails exactly the appends of the round that are not written yet to partitions in it.
+offline, and fails the appends of the round to partitions that have unwritten ones there.
 Source: Kafka's `ReplicaManager.scala`.
 """
 
@@ -120,7 +118,7 @@ class ReplicaManager:
     def connect(self, proposals: IsrProposals, following: Following) -> None:
         """Set the drivers of this node's replication, before the first image.
 
-        Without them the in-sync replicas do not change, and followers do not fetch.
+        Without them this node does not change the in-sync replicas, and its followers do not fetch.
         """
         self._proposals = proposals
         self._following = following
@@ -213,7 +211,9 @@ class ReplicaManager:
         return found
 
     def partitions(self) -> Iterator[Partition]:
-        """Return every partition that this node hosts, including those in offline directories."""
+        """Return every partition that this node hosts, including those whose directory has failed
+        since.
+        """
         for by_index in self.hosting.by_name.values():
             yield from by_index.values()
 

@@ -6,7 +6,7 @@
     cut        epoch 1 ends at 7 here and at 5 there: cut at 5
 
 The largest common epoch may be even lower: the follower then truncates what it has above that epoch
-and fetches again; each round drops one epoch of the follower (KIP-101, KIP-279, KIP-595).
+and fetches again; each round drops at least one epoch of the follower (KIP-101, 279, 595).
 
 In:  `diverging_epoch`: the leader's log, the follower's fetch. Out: an epoch and its end offset;
      None if nothing diverges; KafkaError(OFFSET_OUT_OF_RANGE).

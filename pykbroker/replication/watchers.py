@@ -3,7 +3,7 @@
     the high watermark moved    produces, coordinators; consumers' polls
     the log grew                followers: in a session, or each fetch by itself
     the low watermark moved     DeleteRecords
-    another role, gone          all of them
+    another role, gone          all of these operations; coordinators if it is gone
 
 State: the coordinators by partition, the sessions that partitions have woken, and, while fetches
 are checked, which partition was written. In: what happened. Out: purgatory keys checked; listeners
@@ -109,7 +109,7 @@ class Watchers:
         self._purgatory.check(partition.produce_key)
 
     def on_changed(self, partition: Partition) -> None:
-        """The partition has another role or epoch, or is gone: look at everything."""
+        """The partition may have another role or epoch, or is gone: look at every operation."""
         check = self._purgatory.check
         check(partition.produce_key)
         check(partition)

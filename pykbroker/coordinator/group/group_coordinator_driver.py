@@ -158,8 +158,8 @@ class GroupCoordinator:
     def join(
         self, request: JoinGroupRequest, version: int, client_id: str, client_host: str
     ) -> JoinGroupResponse | Deferred:
-        """Join a member; its reply follows when the group has a generation, that of an error at
-        once (MEMBER_ID_REQUIRED, too).
+        """Join a member; its reply usually follows when the next generation starts. A request that
+        is rejected (also with MEMBER_ID_REQUIRED) does not wait for that.
         """
         if not request.group_id:
             return join_error(ErrorCode.INVALID_GROUP_ID, request.member_id, version)

@@ -49,7 +49,7 @@ def describe(group_id: str, group: ClassicGroup | None, version: int) -> Describ
 
 
 def describe_error(group_id: str, code: int) -> DescribedGroup:
-    """Return the description of a group that this broker does not coordinate."""
+    """Return the description of a group for which this broker has only an error."""
     return DescribedGroup(group_id=group_id, error_code=int(code))
 
 

@@ -9,7 +9,7 @@
 The state of the group does not matter otherwise, and no session is extended. The offsets are not
 visible before the end of the transaction: see `offset_store.py`.
 
-Functions read the groups and return records; they change nothing.
+Functions read the groups and add records to `step.decision`; they change nothing else.
 Source: Kafka's `OffsetMetadataManager.java`, `ClassicGroup.java`.
 """
 

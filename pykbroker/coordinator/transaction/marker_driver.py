@@ -4,15 +4,14 @@
     done
 
 State: the transactions whose markers are being sent, with the partitions that have none yet; the
-queue of each leader. In: `queue` and `ask_refused_again`, both with `send_queued`; `forget`;
-answers; the retry timer.
+queue of each leader.
 Out: WriteTxnMarkers requests; `on_done` when every partition has its marker, cannot hold one, or
 was deleted.
 Invariants: a partition that is deleted needs no marker. A partition whose leader is unknown, away
 or not able is asked again, however long it takes: the outcome is decided. A partition that knows of
-a newer coordinator or producer epoch is asked again only when the driver is told to: either another
+a newer coordinator or producer epoch is asked again only after `ask_refused_again`: either another
 coordinator finishes, or the coordinator's own log has lost records, and an operator has to abort
-what hangs in that partition. What is written meanwhile is not written again.
+what hangs in that partition.
 Source: Kafka's `TransactionMarkerChannelManager.scala`,
 `TransactionMarkerRequestCompletionHandler.scala`.
 """
@@ -169,7 +168,7 @@ class MarkerDriver:
         return sending
 
     def ask_refused_again(self, ended: Ended) -> None:
-        """Retry rejected markers, but not written ones: an operator may have
+        """Queue rejected markers again, but not written ones: an operator may have
         resolved the problem.
         """
         sending = self._sendings.get(ended.transactional_id)

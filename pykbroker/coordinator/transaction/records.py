@@ -64,7 +64,7 @@ def tombstone(transactional_id: str) -> CoordinatorRecord:
 class TransactionRecordCodec(RecordCodec):
     """Codec of `__transaction_state`: keys are transactional ids, values are Transactions.
 
-    State: the encoded partitions of up to MOST_KNOWN transactions with few of them.
+    State: up to MOST_KNOWN encoded lists of few partitions.
     """
 
     BASE_SEQUENCE = NO_SEQUENCE

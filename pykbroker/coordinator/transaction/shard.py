@@ -1,11 +1,8 @@
 """The transaction coordinator's machine for one partition of `__transaction_state`.
 
-State: the transactions by transactional id, as replayed. What no record holds of a producer that
-     went on after an error is lost with the machine: the epoch before the present one (and what
-     records of version 0 lack).
-In:  initialise, add_partitions, end, abort_overdue, complete, forget_unused: each
-     `(request, context, caller, now_ms) -> ShardDecision`; verify, one_transaction,
-     all_transactions, overdue, ending, is_ending: questions; replay.
+State: the transactions by transactional id, as replayed. What no record holds is lost with the
+     machine: the epoch before the present one (and what records of version 0 lack).
+In:  decisions: `(request, context, caller, now_ms) -> ShardDecision`; questions; replay.
 Out: decisions: records for the log, and replies.
 Invariant: a decided outcome (PREPARE_...) is only ever followed by its completion.
 Source: Kafka's `TransactionCoordinator.scala`, `TransactionStateManager.scala`.
@@ -55,14 +52,16 @@ class Addition(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """A transaction with a decided outcome, whose markers are to be sent."""
+    """A transaction with a decided outcome, whose markers are to be sent; or one that has exceeded
+    its time-out (`overdue`).
+    """
 
     transactional_id: str
     transaction: Transaction
 
 
 class Reply(NamedTuple):
-    """code: the error code. transaction: the resulting state. ended: send its markers.
+    """code: the error code. transaction: the state to continue with. ended: send its markers.
 
     needs: nothing was decided; repeat with what is missing.
     """
@@ -224,7 +223,7 @@ class TransactionShard:
         return found
 
     def all_transactions(self, request: None, context: None) -> dict[str, Transaction]:
-        """Return every transactional id of this partition."""
+        """Return the transactions of this partition, by transactional id."""
         return dict(self.transactions)
 
     def one_transaction(self, transactional_id: str, context: None) -> Transaction | ErrorCode:

@@ -1,10 +1,12 @@
 """The states of a transactional id, and the allowed transitions.
 
-    EMPTY ------> ONGOING --> PREPARE_COMMIT --> COMPLETE_COMMIT --.
-      |  ^           |                                             |
-      |  |           '------> PREPARE_ABORT ---> COMPLETE_ABORT ---+--> ONGOING, EMPTY
-      |  '---InitProducerId-------^-----------------------'        |
-      '---abort of nothing (transaction.version 2)----'            '--> PREPARE_ABORT (version 2)
+    EMPTY             --> ONGOING, EMPTY (InitProducerId),
+                          PREPARE_ABORT (abort of nothing, transaction.version 2)
+    ONGOING           --> ONGOING, PREPARE_COMMIT, PREPARE_ABORT
+    PREPARE_COMMIT    --> COMPLETE_COMMIT
+    PREPARE_ABORT     --> COMPLETE_ABORT
+    COMPLETE_COMMIT,
+    COMPLETE_ABORT    --> as EMPTY
 
 Source: Kafka's `TransactionState.java`. Its Dead and PrepareEpochFence are moments of its locking;
 here an expired id is simply gone, and a fence is one step to PREPARE_ABORT.
@@ -33,7 +35,7 @@ class TransactionState(IntEnum):
 
     @property
     def is_ending(self) -> bool:
-        """Whether markers are being sent."""
+        """Whether the outcome is decided, and markers may still be missing."""
         return self in (TransactionState.PREPARE_COMMIT, TransactionState.PREPARE_ABORT)
 
 

@@ -26,12 +26,13 @@ _NO_PARTITIONS: Final[Partitions] = {}
 
 
 class Transaction(NamedTuple):
-    """One transactional id. Times in milliseconds; `started_ms` is -1 before the first partition.
+    """One transactional id. Times in milliseconds; `started_ms` is -1 until a transaction begins
+    or, with transaction.version 2, nothing is aborted.
 
-    last_epoch: the epoch that the present one replaced at its producer's own request, which may
-        repeat it; -1 when another producer may have been fenced (and after a fail-over).
+    last_epoch: the epoch before the present one, with which InitProducerId may be repeated; -1:
+        with none, because a new producer may have started (or after a fail-over).
     next_producer_id: the one to continue with when the markers are written; -1: the same.
-    client_version: the client's transaction.version at the last change.
+    client_version: the transaction.version of the last addition of partitions, or end.
     """
 
     producer_id: int
@@ -152,7 +153,7 @@ class Transaction(NamedTuple):
         next_producer_id: int | None = None,
         client_version: int | None = None,
     ) -> Transaction:
-        """Return the transaction in its next state; what is None stays as it is."""
+        """Return the transaction in its next state; an argument that is None leaves its field."""
         if self.state not in COMES_FROM[state]:
             raise AssertionError(f"{self.state.name} is not followed by {state.name}")
         return Transaction(  # `_replace` takes three times as long

@@ -1,13 +1,13 @@
 """The transaction coordinator of one node: requests of handlers, and deferred work.
 
-In:  one method per request; `apply` (metadata publisher); the timers of overdue transactions and
-     of unused ids; partitions that are loaded.
+In:  requests; `apply` (metadata publisher); the timers of overdue transactions and of unused ids;
+     partitions that are loaded.
 Out: replies, or Deferreds of them; markers, by the marker driver.
 State: the runtime, the marker driver, how many partitions the topic has.
 Invariants: markers are sent only after the record of the outcome is committed, and only while it is
 not completed: before transaction.version 2 they would end the producer's next transaction. The
-completion is written when every marker is written. The producer's reply is not delayed by its
-markers.
+completion is written when no partition needs a marker any more. The producer's reply is not delayed
+by its markers.
 Source: Kafka's `TransactionCoordinator.scala`.
 """
 
@@ -256,12 +256,12 @@ class TransactionCoordinator:
         )
 
     def end(self, request: Ending) -> Reply | Deferred:
-        """EndTxn: answered when the outcome is written; the markers follow."""
+        """EndTxn: answered when the outcome is committed; the markers follow."""
         return self._decide(TransactionShard.end, request)
 
     def one_transaction(self, transactional_id: str) -> Transaction | ErrorCode | Deferred:
-        """Return the transaction of an id, or an error. While it ends, its partitions are those
-        that have no marker yet.
+        """Return the transaction of an id, or an error. While its markers are being sent, its
+        partitions are those that have none yet.
         """
 
         def refuse(request: str, context: None, code: int) -> ErrorCode:
@@ -325,7 +325,7 @@ class TransactionCoordinator:
     def _decided(
         self, partition: int, operation: Operation, request: Any, reply: Reply
     ) -> Reply | Deferred:
-        """Handle a committed decision."""
+        """Handle the reply of a decision, once it is committed or refused."""
         if reply.needs is not None:
             return self._with_producer_id(partial(self._decide, operation, request))
         if reply.ended is not None:
@@ -360,7 +360,7 @@ class TransactionCoordinator:
         self._markers.send_queued()
 
     def _queue_markers(self, partition: int, ended: Ended) -> None:
-        """Queue markers, unless they are being sent or all written."""
+        """Queue markers, unless they are all written; of those being sent only rejected ones."""
         led = self.runtime.led(partition)
         if led is None:
             return

@@ -87,7 +87,7 @@ class ClassicGroup:
 
     @property
     def all_joined(self) -> bool:
-        """Whether all members have joined, so that the join phase can end."""
+        """Whether all members have joined, and no pending one is awaited."""
         return len(self.members) == self.awaiting_join_count and not self.pending_members
 
     @property
@@ -96,8 +96,8 @@ class ClassicGroup:
         return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
 
     def supports(self, protocol_type: str, names: Iterable[str]) -> bool:
-        """Return whether a member with these protocols can join: all members
-        support one of them.
+        """Return whether a member with these protocols can join: it has the members' protocol
+        type, and all of them support one of its protocols.
         """
         if self.state is GroupState.EMPTY:
             return bool(protocol_type) and any(True for _ in names)
@@ -119,7 +119,7 @@ class ClassicGroup:
     def select_protocol(self) -> str:
         """Return the protocol of the next generation: supported by all, preferred by most.
 
-        A tie is decided by the order of Java's HashMap; it does not matter who joined first.
+        A tie is decided by the order of Java's HashMap.
         """
         count = len(self.members)
         candidates = {name for name, number in self.supported.items() if number == count}
@@ -195,7 +195,7 @@ class ClassicGroup:
     def set_protocols(
         self, member: ClassicMember, protocols: tuple[tuple[str, bytes], ...]
     ) -> None:
-        """Set the protocols of a member that rejoins."""
+        """Set the protocols of a member."""
         self._count_protocols(member, -1)
         member.protocols = protocols
         self._count_protocols(member, 1)

@@ -16,7 +16,7 @@ class ClassicMember:
         if that is interrupted while members wait for theirs.
     awaiting_join, awaiting_sync: the caller id of the parked JoinGroup or SyncGroup, or None.
     join_version: the version of the last JoinGroup (its error replies differ by version).
-    session_deadline_ms: when the session expires, unless the member sends a request.
+    session_deadline_ms: when the session expires, unless it is extended.
     timer_deadline_ms: when the running session timer fires (`NO_TIMER` without one): a heartbeat
         moves only `session_deadline_ms`, the timer looks again when it fires.
     is_new: it has not received its first JoinGroup answer, so it cannot send heartbeats yet.

@@ -10,7 +10,7 @@
     sync.py
 
 Timer keys: ("join", group), ("sync", group), ("session", group, member).
-Source: Kafka's `GroupMetadataManager.java`, the `classicGroup...` methods.
+Source: Kafka's `GroupMetadataManager.java`.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ def maybe_complete_join(step: Step, group: ClassicGroup) -> None:
 
 
 def join_timer_expired(step: Step, group: ClassicGroup) -> None:
-    """End the join phase, because its time is up. The first one of a group is extended instead, as
+    """End the join phase, because its time is up. One that began in Empty is extended instead, as
     long as members have been added since, up to the rebalance timeout.
     """
     if group.state is not GroupState.PREPARING_REBALANCE:
