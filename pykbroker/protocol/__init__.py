@@ -1,1 +1,1 @@
-"""Kafka's bytes: messages, headers, frames, record batches. Knows no socket and no file."""
+"""Kafka's bytes: messages, headers, frames, record batches. Knows no socket and no log file."""

@@ -1,9 +1,8 @@
 """The APIs and records of Kafka 4.4: names, versions, listeners and, lazily, their classes.
 
-In: numbers. Out: `Api` entries and message classes, whose modules are imported at their first use.
-Source: the request schemas (generated into messages/index.py). "Advertised" is what Kafka 4.4
-answers in ApiVersions; a last version that upstream calls unstable can be coded, but is not
-advertised.
+The modules of the message classes are imported at their first use.
+Source: the schemas (generated into messages/index.py). A last version that upstream calls unstable
+can be coded, but is not advertised (in ApiVersions).
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _MESSAGES: Final = "pykbroker.protocol.messages."
 
 
 class Api:
-    """One API key. `max_version` is advertised, `latest_version` may be one more."""
+    """One API key. `max_version` is the last advertised one, `latest_version` may be one more."""
 
     __slots__ = (
         "flexible_from",

@@ -51,7 +51,7 @@ class Emitter:
         self.depth -= 1
 
     def use(self, name: str) -> str:
-        """A name of primitives.py or parts_writer.py, to be imported."""
+        """A name of primitives.py, parts_writer.py or struct, to be imported."""
         self.names.add(name)
         return name
 
@@ -220,7 +220,7 @@ def python_type(item: Field) -> str:
 
 
 def smallest_size(message: Message, item: Field, known: Versions, flexible: bool) -> int:
-    """The least number of bytes that one element of the array takes in any version of `known`."""
+    """A lower bound of the bytes that one element of the array takes in the versions `known`."""
     kind = item.element_type
     if kind in FIXED_FORMATS:
         return FORMAT_SIZES[FIXED_FORMATS[kind]]

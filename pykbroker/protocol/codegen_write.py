@@ -1,7 +1,7 @@
 """The encoding half of the message generator. Development time only; see generate.py.
 
-In the generated code: ``o`` is the object (``o1`` in a loop), ``w`` the bytearray at the end of
-``out``, ``s`` encoded text, ``n`` a length.
+In the generated code: ``o`` is the object (``o1`` in a loop), ``w`` the bytearray to append to (at
+the end of ``out``, or a tagged field's own), ``s`` encoded text, ``n`` a length.
 """
 
 from __future__ import annotations
@@ -271,7 +271,7 @@ class WriteGenerator(StructGenerator):
             self._call(item, name)
 
     def _part(self, item: Field, known: Versions, compact: bool) -> None:
-        """Records and zero-copy bytes go into `out` as a part of their own."""
+        """Records and zero-copy bytes go into `out` by `put_part`, which copies only small ones."""
         out = self.out
         name = f"{self.obj}.{item.snake_name}"
         self._flush()

@@ -16,13 +16,12 @@
 In      bytes-like payloads; `max_bytes` bounds what a decompressor may produce.
 Out     bytes.
 Invariants
-    Decompression never allocates much more than `max_bytes`, whatever the input claims.
+    Decompression never produces much more than `max_bytes`, whatever the input claims.
     Every fault of the input is CorruptCompression; a codec library's own exception never leaks.
     Any number of threads may call at once.
-    What decompresses here, Kafka's clients decompress as well: linked lz4 blocks, bytes behind
-    the end of a frame and truncated frames are refused.
+    Linked lz4 blocks, bytes behind the end of a frame and truncated frames are refused.
 
-Codec libraries are loaded at first use: a broker that sees no zstd never pays for it.
+Codec libraries (but zlib) are loaded at first use: a broker that sees no zstd never pays for it.
 """
 
 from __future__ import annotations

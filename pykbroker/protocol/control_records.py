@@ -7,8 +7,8 @@
             the others      their generated message, version 0, with no version in front
 
 A control batch has bit 5 of its attributes; a transaction marker is the only record of its batch,
-which carries the producer's id and epoch and is transactional too. Clients never write them and
-consumers never see them.
+which carries the producer's id and epoch and is transactional too. Clients may not write control
+records, and do not hand them to their applications.
 
 In      message objects of pykbroker.protocol.messages. Out: bytes, batches, message objects.
 Source  Kafka's ControlRecordType.java, EndTransactionMarker.java, ControlRecordUtils.java.

@@ -7,7 +7,7 @@
     +----------------+---------------------------+
 
 In: a length. Out: the length, or a `FrameError` for one that is negative, zero or above the limit:
-the peer does not speak Kafka, its connection must close.
+the connection must close, often because the peer does not speak Kafka.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Turns schemas/ into messages/: ``python -m pykbroker.protocol.generate [--check]``.
 
 One module per message, named after it in snake case, with one class per struct for all versions.
-The code is straight-line: adjacent fixed fields (and the length or tag count behind them) are one
-precompiled struct; flexible and older versions have a branch each; structs in arrays are read and
-written in place. ``--check`` writes nothing and
-answers 1 if a committed file differs from what the schemas say.
+Adjacent fixed fields (and the length or tag count behind them) are one precompiled struct; flexible
+and older versions have a branch each; structs in arrays are read and written in place, unless
+several fields share them. ``--check`` writes nothing and answers 1 if a file differs from what the
+schemas say.
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ def generate_all() -> dict[str, str]:
 
 
 def generate_index() -> str:
-    """The text of index.py: which messages there are."""
+    """The text of index.py: the APIs, and the records by type."""
     messages = all_messages()
     requests = {m.api_key: m for m in messages if m.kind == "request"}
     responses = {m.api_key: m for m in messages if m.kind == "response"}

@@ -1,10 +1,9 @@
-"""Messages as JSON, exactly as Kafka's generated JsonConverter classes write and read them.
+"""Messages as JSON, in the form of Kafka's generated JsonConverter classes.
 
-In: a message and a version, or a JSON value as Python objects. Out: dicts with camelCase names in
-schema order, uuids in Kafka's base64, bytes in plain base64, records as an empty string or (with
-``serialize_records=False``, as in Kafka's request log) as ``...SizeInBytes``. Tagged fields at
-their defaults are left out; unknown tags are not shown. Reflection over the schemas: for
-``dump-log``, logs and tests, not for the hot path.
+The JSON objects are dicts with camelCase names in schema order, uuids in Kafka's base64, bytes in
+plain base64, records as an empty string or (with ``serialize_records=False``, as in Kafka's request
+log) as ``...SizeInBytes``. Tagged fields at their defaults are left out; unknown tags are not
+shown. Reflection over the schemas: for ``dump-log`` and tests, not for the hot path.
 """
 
 from __future__ import annotations
@@ -123,7 +122,7 @@ def default_value(item: Field) -> Any:
 
 
 def from_json(cls: type[M], node: Any, version: int) -> M:
-    """The message of class `cls` from its JSON object; raises DecodeError where Kafka would."""
+    """The message of class `cls` from its JSON object; DecodeError if it does not fit."""
     schema = message_schema(cls.__name__)
     if version not in schema.versions:
         raise DecodeError(f"{cls.__name__} has no version {version}")

@@ -1,4 +1,4 @@
-"""Messages of the formats before Kafka 0.11 (magic 0 and 1): read from old logs, never written.
+"""Messages of the formats before Kafka 0.11 (magic 0 and 1): read from old logs, never built.
 
     pos size  field                    (big endian)
       0   8   offset                   of a compressed message: that of the last one inside
@@ -96,7 +96,7 @@ def old_header(buf: BytesLike, pos: int, remaining: int) -> BatchHeader | None:
 
 
 def check_old_crc(message: BytesLike, header: BatchHeader) -> bool:
-    """`message` is exactly one message."""
+    """Whether the checksum is right; `message` is exactly one message."""
     return zlib.crc32(memoryview(message)[MAGIC_AT:]) == header.crc
 
 

@@ -1,4 +1,4 @@
-"""Outgoing bytes as a list of parts, so that records and file slices are never copied.
+"""Outgoing bytes as a list of parts, so that large records and file slices are not copied.
 
 State: the list itself. A generated encoder appends small fields to one growing bytearray, and gives
 a large `records` buffer or a file slice a place of its own between two such bytearrays::
@@ -6,8 +6,8 @@ a large `records` buffer or a file slice a place of its own between two such byt
     [bytearray: length, header, fields] [FileSlice: 1 MiB] [bytearray: fields] [memoryview] ...
 
 In: messages and records. Out: a list of bytearray, bytes, memoryview and `Part` objects, in wire
-order. Invariants: a foreign buffer of 2 KiB and more is never copied; the sum of the sizes is the
-size on the wire.
+order. Invariants: `put_part` copies no buffer of 2 KiB or more; the sum of the sizes is the size on
+the wire.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def put_part(out: Parts, tail: bytearray, part: AnyPart, size: int) -> bytearray
 
 
 def join_parts(out: Iterable[AnyPart]) -> bytes:
-    """All the parts as one bytes object: for tests and small messages.
+    """All the parts as one bytes object.
 
     A foreign part takes part if it has a method ``read() -> bytes``.
     """

@@ -1,8 +1,7 @@
 """What the generated messages stand on: the base class, errors, varints and slow paths.
 
 The generated code reads fixed fields with precompiled structs and slices; a slice past the end
-silently shortens, so each message checks once at its end that it did not run over. Everything
-here is for the cases that are rare or too long to repeat in every message.
+silently shortens, so each message checks once at its end that it did not run over.
 
 Varints are base 128, least significant group first, and as in Kafka's ByteUtils at most five bytes
 long and a *signed* 32-bit number once read (a "negative" length means null).

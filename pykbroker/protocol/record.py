@@ -99,8 +99,7 @@ def read_records(buf: bytes, count: int, pos: int = 0) -> Iterator[RawRecord]:  
     """`count` records from `pos` on, one after the other.
 
     Raises CorruptRecord, and IndexError at the end of `buf`. Malformed UTF-8 in a header's key is
-    replaced, as Java's consumer does. Varints of one and two bytes are decoded here: a call for
-    each would take twice as long.
+    replaced. Short varints are decoded here: a call for each would take twice as long.
     """
     size = len(buf)
     for _ in range(count):

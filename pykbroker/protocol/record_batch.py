@@ -1,8 +1,8 @@
 """Record batches of magic 2: a header over a memoryview, strict decoding, building, patching.
 
     pos size  field                    (big endian; the record data of Kafka since 0.11)
-      0   8   base offset              \\  written by the leader, so
-      8   4   batch length             |  outside the checksum;
+      0   8   base offset              \\  outside the checksum: the
+      8   4   batch length             |  leader sets offset and epoch;
      12   4   partition leader epoch   |  length counts from byte 12
      16   1   magic = 2                /
      17   4   CRC-32C of all bytes from 21 on
@@ -17,11 +17,9 @@
      57   4   record count
      61       records (see record.py), compressed together by the codec of bits 0-2
 
-State   none: functions over bytes-like objects, and plain values.
-In      whole batches; nothing is copied before the records are decoded.
-Out     BatchHeader and Record values; bytearrays from `build_batch`.
+Nothing is copied before the records are decoded.
 Invariants
-    Malformed bytes raise CorruptBatch (framing, header) or CorruptRecord (records), nothing else.
+    Malformed bytes raise CorruptBatch (`read_header`) or CorruptRecord (the records), nothing else.
     A decoded batch accounts for every one of its bytes: as many records as it counts, the last
     ending where the batch ends.
 """
@@ -256,7 +254,9 @@ def decrement_sequence(sequence: int, decrement: int) -> int:
 
 
 def unpack_header(buf: BytesLike, pos: int = 0) -> BatchHeader:
-    """The fields as they stand, whether or not they make sense and the whole batch is there."""
+    """The fields as they stand, whether or not they make sense and the records are there.
+    struct.error if the header is not.
+    """
     return BatchHeader(*HEADER.unpack_from(buf, pos))
 
 

@@ -1,6 +1,7 @@
 """The message schemas: a small text language and its parser.
 
-One file per API (request and response) or kind of record under ``schemas/``. Indentation nests::
+One file per API (request and response), record or other message under ``schemas/``. Indentation
+nests::
 
     request 0 ProduceRequest  versions 3-13  flexible 9+  listeners broker
       TransactionalId  string              3+  nullable 3+  default null
@@ -10,8 +11,8 @@ One file per API (request and response) or kind of record under ``schemas/``. In
         Host  string  0+
 
 A message line is ``KIND [ID] NAME`` and then words: ``versions``, ``flexible``, ``listeners``,
-``unstable`` (the last version is not advertised). KIND is request, response, header, record
-(metadata log), key or value (coordinator logs) or data. A field line is ``NAME TYPE VERSIONS`` and
+``unstable`` (the last version is not advertised). KIND is request, response, header, record (of
+metadata), key or value (coordinator logs) or data. A field line is ``NAME TYPE VERSIONS`` and
 then ``nullable V``, ``default X``, ``tag N V``, ``flexible V``, ``key``, ``ignorable``,
 ``zerocopy``. ``struct NAME VERSIONS`` opens a struct that several fields of the message share.
 

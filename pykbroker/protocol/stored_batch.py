@@ -2,8 +2,7 @@
 
 In      bytes of a log. Out: BatchHeader and Record values, as of record_batch.py.
 Invariants
-    Whatever is written is of magic 2 and needs none of this. A message of magic 0 or 1
-    (old_messages.py) is a batch whose base offset is its last offset.
+    A message of magic 0 or 1 (old_messages.py) is a batch whose base offset is its last offset.
     Malformed bytes raise CorruptBatch or CorruptRecord, nothing else.
 """
 
@@ -62,7 +61,7 @@ def iter_stored(
 
 
 def has_right_crc(batch: BytesLike, header: BatchHeader) -> bool:
-    """`batch` is exactly one batch, `header` its own."""
+    """Whether its checksum is right; `batch` is exactly one batch, `header` its own."""
     return check_crc(batch) if header.magic == MAGIC_V2 else check_old_crc(batch, header)
 
 
@@ -74,7 +73,9 @@ def stored_records(batch: BytesLike, header: BatchHeader) -> Iterator[Record]:
 
 
 def first_offset(batch: BytesLike, header: BatchHeader) -> int:
-    """Of its records, which has to be looked up inside old compressed messages."""
+    """The offset of its first record, which has to be looked up inside old compressed messages;
+    there the base offset if they cannot be decoded.
+    """
     if header.magic == MAGIC_V2 or header.record_count >= 0:
         return header.base_offset
     try:
