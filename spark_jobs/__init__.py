@@ -3,7 +3,7 @@
     spark-submit spark_jobs/topic_statistics.py --path /var/kafka-logs --out result
     python spark_jobs/topic_statistics.py --path /var/kafka-logs --out result
 
-    topic_statistics    records, bytes, batches, codecs, times          from headers alone
+    topic_statistics    records, bytes, batches, codecs, times          from headers
     rate_over_time      records and bytes by minute, hour, day
     key_skew            hot keys, distinct keys, shares of partitions
     size_percentiles    of keys, values, records; exact

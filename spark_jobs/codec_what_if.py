@@ -5,9 +5,9 @@ bytes; --every N takes one batch in N up to that limit. Each codec and level of 
 gzip:1,lz4:9,zstd:3) then encodes the samples.
 
 --batch-bytes joins neighbouring batches to the given sizes first, to show what larger batches
-(linger.ms, batch.size) would save; the samples are then runs of neighbouring batches. Where the
-stored batches are already larger than a size, its row equals the row of size 0: batches as they
-are. The row `stored` is what the samples take now, whatever their codecs.
+(linger.ms, batch.size) would save; the samples are then runs of neighbouring batches. A size that
+the stored batches all reach has no rows of its own: they are those of size 0, batches as they are.
+The row `stored` is what the samples take now, whatever their codecs.
 
 `stored_bytes` are bytes on disk: for each batch its header (61 bytes) and its compressed records.
 `raw_bytes` are what the stored batches would take without compression, headers included; the value

@@ -1,9 +1,9 @@
 """Compute what compaction would leave of topics: the last record of each key in each partition.
 
-`kept` counts the records that stay, tombstones (null values) among them; a tombstone is deleted as
-well once it is older than delete.retention.ms. A compacted topic cannot hold records without a key.
-Bytes are those of keys and values. For a topic that is already compacted, the result is what the
-cleaner still has to do.
+`kept_records` counts the records that stay, tombstones (null values) among them; a tombstone is
+deleted as well once it is older than delete.retention.ms. Records without a key do not stay. Bytes
+are those of keys and values. For a topic that is already compacted, the result is what the cleaner
+still has to do.
 """
 
 from __future__ import annotations

@@ -3,11 +3,11 @@
 `lag` has one row for each group and partition as it is now: committed offset, end of the log, lag.
 `history` has every commit that compaction has left, with the end of the log at that time. That end
 is derived from the timestamps of the batches; it is null where they do not allow it, because
-producers may set timestamps as they like. The deletion of a commit (a tombstone) ends a line in the
-picture. Commits of a transaction count once the transaction is committed. Records that cannot be
-decoded (for example of an unknown version) are skipped, and counted as `undecodable_records`
-whatever their group and topic. --topics and --topic-pattern select the topics that were consumed;
---since and --until select commits by the time at which they were written.
+producers may set timestamps as they like. A partition whose commit was deleted (by a tombstone) is
+not in `lag`. Commits of a transaction count once the transaction is committed. Records that may be
+commits and cannot be decoded (for example of an unknown version) are skipped, and counted as
+`undecodable_records` whatever their group and topic. --topics and --topic-pattern select the topics
+that were consumed; --since and --until select commits by the time at which they were written.
 """
 
 from __future__ import annotations
@@ -280,7 +280,9 @@ def _history_row(row: dict[str, Any], growth: Growth) -> dict[str, Any]:
 
 
 def _lag(found: list[dict[str, Any]], ends: dict[Place, int]) -> list[dict[str, Any]]:
-    """Return the last commit of each group and partition; rows come in order of their offsets."""
+    """Return the last commit of each group and partition, unless it was deleted; rows come in order
+    of their offsets.
+    """
     last: dict[tuple[str, str, int], dict[str, Any]] = {}
     commits: dict[tuple[str, str, int], int] = {}
     for row in found:

@@ -1,7 +1,7 @@
 """Export records as Parquet. The workers write it with pyarrow: no row passes through the JVM.
 
 Each task writes one file to --to (a directory or URI). A file appears only when it is complete, and
-`_SUCCESS` appears last. spark.read.parquet and any other Parquet reader can read the files.
+`_SUCCESS` appears last. spark.read.parquet and other Parquet readers can read the files.
 --columns selects columns by their names in docs/analytics.md.
 """
 

@@ -4,10 +4,10 @@
     find.py --path logs --topics flights --where "get_json_object(text, '$.carrier') = 'UA'"
 
 --where can use the columns key, value, topic, partition, offset and timestamp, and key_text and
-text: key and value as UTF-8. Conditions on key, offsets, topic and time are pushed down to
-directories, indexes and batches. --since and --until test the timestamp of each record, wherever
-the record is stored; other jobs read from, and up to, the first record of a time. --key 0x1f8b
-specifies a key as bytes.
+text: key and value as UTF-8. The other conditions are evaluated before records reach Spark: by
+directories, indexes and batches where they allow it, else record by record. --since and --until
+test the timestamp of each record, wherever the record is stored; most other jobs read from, and up
+to, the first record of a time. --key 0x1f8b specifies a key as bytes.
 
 The result holds at most --limit of the matching records: those that Spark finds first. If there are
 more, a line on standard error says so. A time that no calendar has (microseconds in a field for

@@ -1,13 +1,13 @@
 """Check log directories without changing anything. The exit code is 1 if there are errors.
 
-Every record of every batch is decoded and every checksum verified. Offsets, leader epochs, producer
-sequences, offset indexes, time indexes and transaction indexes are compared with the batches. Only
---topics, --topic-pattern and `--option assign=...` restrict the check: a partition is always
-checked as a whole from its log start offset, whatever transactions it holds.
+Checksums are verified and records decoded; offsets, leader epochs, producer sequences, offset
+indexes, time indexes and transaction indexes are compared with the batches. The check can be
+restricted to topics and partitions: each of them is checked as a whole from its log start offset,
+whatever transactions it holds.
 
-    error     a reader or a broker would return wrong data, or stop
-    warning   a broker would repair it
-    note      normal in a log that is compacted, or that is being written to
+    error     a file is unreadable or damaged, or contradicts itself or another
+    warning   what a broker repairs
+    note      no fault in itself, often normal in a log that is compacted or being written to
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Show how many keys there are, which are hot, and how unevenly records are spread over them.
 
 The workers group records by key and Spark merges the groups; only the hottest keys of a topic are
-returned (--top). `share` is the share of the topic's records. Records without a key are one row of
-`hot_keys` (null) and are counted as `without_key`; `keys`, `hottest` and `records_per_key` exclude
-them.
+returned (--top). `share` is the share of the topic's records. Records without a key rank as one key
+(null) in `hot_keys` and are counted as `without_key`; `keys`, `hottest` and `records_per_key`
+exclude them.
 """
 
 from __future__ import annotations

@@ -1,19 +1,19 @@
 """Compare two copies of the same topics: replicas, a backup, a mirror.
 
 The exit code is 1 if they differ. --by batches (the default) compares headers: batches of replicas
-have equal checksums, which cover everything but the base offset and the leader epoch. Use it for
-replicas that compaction has not rewritten. --by records compares key, value, headers and timestamp
-of every offset. Use it for any copy that keeps offsets, however it batches and compresses.
+have equal checksums, which cover a batch from its attributes on. Use it for replicas that
+compaction has not rewritten. --by records compares key, value, headers and timestamp of every
+offset. Use it for any copy that keeps offsets, however it batches and compresses.
 
-Either way both copies are read and every checksum is verified. A batch that cannot be read is
-listed in the table `damage`. By batches it is `damaged`, whatever the other copy has in its place;
-by records, those that the other copy has in its place are only there. Copies are not equal if
-either has a damaged batch.
+Either way both copies are read and their checksums verified. A batch that cannot be read is listed
+in the table `damage`. By batches it is `damaged`, whatever the other copy has in its place, if its
+header can be read; by records, those that the other copy has in its place are in that copy only.
+Copies are not equal if either has a damaged batch.
 
 Only the offsets that both copies have are compared: from the later start to the earlier end. A copy
 that ends earlier than the other and is equal up to there is a prefix of it. A lagging replica is
 normal in Kafka, but it is a difference: `is_prefix` is true, `is_equal` is false, and the exit code
-is 1. The same holds for a copy that begins later, because of retention or a lost file. The first
+is 1. A copy that begins later, because of retention or a lost file, is not equal either. The first
 table shows the range of each copy. With --since and --until, --by batches compares whole batches,
 including those in which the range begins or ends.
 """
@@ -282,7 +282,7 @@ def draw(outcome: Outcome) -> Any:
 
 
 def _least_alike(row: dict[str, Any]) -> tuple[bool, int, int]:
-    """First what differs most, then what is shorter."""
+    """First what only one copy has, then what differs most, then what is shorter."""
     here, there = row["end_here"], row["end_there"]
     if here is None or there is None:
         return (False, 0, 0)

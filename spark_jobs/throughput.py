@@ -7,9 +7,10 @@
     scan      with --path (the broker's log directories, readable by the workers):
               pykbroker.spark reads the same records from the files; latency: of one Arrow batch
 
-Rates cover the time from the first task's first record to the last task's last record; starting
-Spark's tasks is excluded. The job creates the topic, and deletes it at the end unless --keep is
-given. A client that fails ends the job, because Spark would otherwise send its records again.
+Rates cover the time from when the first task of a phase begins its work to when the last one has
+finished it; starting Spark's tasks is excluded. The job creates the topic, and deletes it at the
+end unless --keep is given. A client that fails ends the job, because Spark would otherwise send its
+records again.
 """
 
 from __future__ import annotations

@@ -3,8 +3,9 @@
 A record is late by its distance from the largest timestamp before it. The job makes two passes: the
 first finds the largest timestamp before each split, from headers (or from records, in the batches
 where a range of offsets begins or ends); in the second the workers examine every record. Missing
-offsets (compacted, lost, or of control records) are counted, and the longest time without a record
-is reported. Records without a time (-1) are counted; they are not late and do not end a pause.
+offsets (compacted, lost, of control records, or of records that --isolation excludes) are counted,
+and the longest time without a record is reported. Records without a time (-1) are counted; they are
+not late and do not end a pause.
 With conditions on records (--option where=...) both passes read only the selected records, and
 `missing_offsets` is null.
 """

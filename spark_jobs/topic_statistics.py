@@ -11,7 +11,8 @@ largest timestamp is used.) Times are null if no record has one.
 in the range counts with all its bytes.
 
 --sample-every N decompresses every N-th batch to measure how much codecs save (ratio: bytes of the
-records before compression / after); without it only headers are read.
+records before compression / after). Otherwise only headers are read, and the batches in which the
+range of --since or --until begins or ends.
 """
 
 from __future__ import annotations

@@ -218,7 +218,7 @@ def by_topic(offsets: Mapping[TopicPartition, int]) -> dict[str, dict[int, int]]
 def limited(
     start: Mapping[TopicPartition, int], end: Mapping[TopicPartition, int], limit: int
 ) -> OffsetsByPartition:
-    """Return ends at most about `limit` offsets away: each partition gets a share, none starves."""
+    """Return ends about `limit` offsets away in all: each partition gets a share, none starves."""
     sizes = {each: end[each] - start[each] for each in end if end[each] > start[each]}
     total = sum(sizes.values())
     found = dict(end)

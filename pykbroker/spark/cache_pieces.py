@@ -8,8 +8,8 @@ A name contains everything about its piece:  FIRST-BEHIND-SEGMENT-START-LAST-EVI
     EVIDENCE        a digest of the headers at both positions
 
 Invariants
-    A piece is used only while the headers in the log are those from which it was made. A header has
-    the checksum and the leader epoch of its batch, so they differ in a log that was truncated and
+    A piece is used only while the log has the same two headers at these positions. A header has the
+    checksum and the leader epoch of its batch, so they differ in a log that was truncated and
     rewritten, compacted, or deleted and recreated.
     Pieces do not depend on each other, and a visible name is a complete file (target.py).
 """
@@ -38,7 +38,7 @@ MOST_SMALL: Final = 8
 
 @dataclass(frozen=True)
 class Piece:
-    """One piece; positions and sizes are in bytes."""
+    """One piece; `start` and `last` are positions in bytes."""
 
     first: int
     behind: int
@@ -106,7 +106,8 @@ def true_pieces(files: PartitionFiles, names: Iterable[str]) -> list[Piece]:
 
 
 def cover(pieces: Sequence[Piece], low: int, high: int) -> list[Piece]:
-    """Return consecutive, non-overlapping pieces in [low, high), preferring the longest.
+    """Return pieces in [low, high) that do not overlap, in order; of those that begin at the same
+    offset, the longest.
 
     A run of many small ones is left out, so that one piece fills the gap.
     """

@@ -1,9 +1,9 @@
 """The side table of a task: skipped batches, as JSON lines or Parquet in a directory.
 
-There is one file for each task that skipped something, named after the first bytes of the task: a
-task that runs twice writes the same file twice. A read with other tasks (because of other offsets
-or sizes) writes other files beside those of the last one, and the same batch is in both. Use a
-separate directory for each read, or count rows by path and position.
+There is one for each task that skipped something, named after where the task begins: a task that
+runs twice writes the same file twice. A read with other tasks (because of other offsets or sizes)
+writes other files beside those of the last one, and the same batch is in both. Use a separate
+directory for each read, or count rows by path and position.
 
     corrupt-X.json (or .parquet)   a row a batch, by CORRUPTION_SCHEMA; in JSON raw is Base64
     counts-X.json                  beside it where not all batches have a row:

@@ -1,4 +1,4 @@
-"""The errors of options; each message is one line that names the option."""
+"""The error of an option, and how errors are raised to Spark."""
 
 from __future__ import annotations
 
@@ -25,9 +25,8 @@ class OptionError(OfflineError):
 
 
 def told_briefly(method: Callable[_Arguments, _Returned]) -> Callable[_Arguments, _Returned]:
-    """Decorate a method that Spark calls, so that its errors are raised without inner stack frames.
-
-    Spark shows the whole stack before the relevant line.
+    """Decorate a method that Spark calls, so that an OfflineError is raised without inner stack
+    frames: Spark shows the whole stack before the relevant line.
     """
 
     @wraps(method)

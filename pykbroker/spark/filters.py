@@ -4,7 +4,7 @@
     offset = < <= > >=                 segments, index         exact
     timestamp < <= > >= =, not null    time index, batches     exact but for times that no
                                                                timestamp can hold: Spark looks again
-    all other columns, all operators   in the worker, before rows travel to the JVM; exact
+    most others, but of headers        in the worker, before rows travel to the JVM; exact
 
 State   `Pushdown` is filled by `push`, and travels to the workers by pickle.
 """
@@ -74,7 +74,7 @@ class Pushdown:
         return self.low_offset is not None or self.high_offset is not None
 
     def push(self, filters: Iterable[Filter], columns: Sequence[str]) -> Iterator[Filter]:
-        """Accept filters; return those that Spark has to evaluate."""
+        """Accept filters, as the result is iterated; yield those that Spark has to evaluate."""
         for each in filters:
             if not self._take(each, columns):
                 yield each
@@ -111,7 +111,7 @@ class Pushdown:
         return not isinstance(each, In)
 
     def _narrow_time(self, each: Filter) -> bool:
-        """Whether a range of times says it all.
+        """Narrow the range of times; return whether that range is all that the filter says.
 
         Rows have whole milliseconds, literals microseconds: ms >= t iff ms >= ceil(t). Times that
         microseconds cannot hold are null, and no comparison with null is true.
@@ -229,7 +229,7 @@ def _fits(value: object, kind: Any) -> bool:
 
 
 def mask(each: Filter, column: Any) -> Any:
-    """A boolean array over a column; null where SQL says neither true nor false."""
+    """Return a boolean array over a column: true where SQL says true, false or null elsewhere."""
     if isinstance(each, Not):
         return pc.invert(mask(each.child, column))
     if isinstance(each, IsNull):

@@ -1,4 +1,4 @@
-"""Functions that run in the workers: only results are sent to the JVM.
+"""Work that is done in the workers: only its results are sent to the JVM.
 
     map_batches   any function over the record batches of a task
     map_splits    any function over a split, for functions that read raw batches

@@ -1,12 +1,12 @@
 """The options of the source: those of Spark's Kafka source under the same
 names, and additional ones.
 
-Four kinds:
+Beside those of pykbroker, and `storage.NAME` for pyarrow.fs, there are four kinds:
 
     honoured    has the connector's meaning and default
-    ignored     concerns the network, which is not used here: to move a job, change `format` and add
-                `path`
-    refused     the connector also rejects it, and says what to use instead
+    ignored     concerns brokers and their clients, which are not used here: to move a job, change
+                `format` and add `path`
+    refused     the connector also rejects it; the error says why, or what to use instead
     unknown     rejected by name
 """
 

@@ -1,8 +1,4 @@
-"""The options of a read, checked and typed: `parse_options`.
-
-In      the user's options, as text, names in any case.
-Out     SourceOptions, or an OptionError that names the option.
-"""
+"""The options of a read, checked and typed: `parse_options`."""
 
 from __future__ import annotations
 
@@ -122,7 +118,7 @@ class SourceOptions:
     max_trigger_delay_ms: int = 15 * 60_000
 
     def check_batch(self) -> None:
-        """The connector's rules for batches."""
+        """Raise OptionError for bounds that the connector rejects in batches."""
         if self.start is not None and not self.start.is_time:
             if self.start.is_latest:
                 raise OptionError(
@@ -139,7 +135,9 @@ class SourceOptions:
                 raise OptionError(self.end.option, "a batch cannot end a partition at earliest")
 
     def check_stream(self) -> None:
-        """The connector's rules for streams."""
+        """Raise OptionError for what a stream does not support: an end, another view than records,
+        a minimum above the maximum.
+        """
         if self.end is not None:
             raise OptionError(self.end.option, "a stream has no end; use it with batch queries")
         if self.view != RECORDS:
@@ -237,7 +235,9 @@ def _as_text(value: object) -> str:
 
 
 def parse_options(given: Mapping[str, object], view: str | None = None) -> SourceOptions:
-    """Check and type all options; `view` when the name of the format has chosen it."""
+    """Check and type all options, whose names may be in any case; raises OptionError, which names
+    the option. `view` when the name of the format has chosen it.
+    """
     options = _Given(given)
     default = SourceOptions  # its fields' defaults are those of the options
     topics, pattern, assigned = _strategy(options)
@@ -303,7 +303,9 @@ def _paths(options: _Given) -> tuple[str, ...]:
 
 
 def absolute(path: str) -> str:
-    """Return a path that is valid in every worker; URIs already are."""
+    """Return an absolute path, because workers may run in another directory; a URI of another file
+    system as it is.
+    """
     return path if is_remote(path) else os.path.abspath(local_path(path))
 
 

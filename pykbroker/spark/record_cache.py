@@ -8,11 +8,12 @@ Out     a DataFrame of the current contents of the logs. Records that are not in
 Layout  CACHE/SHAPE/TOPIC-PARTITION/PIECE, see cache_pieces.py; a shape is a choice of columns and
         an isolation level.
 Invariants
-    The rows are those of a plain read at the same moment.
+    The rows are those of a plain read at the same moment; damage since they were cached is not
+    noticed.
     Jobs may use one cache at the same time: a piece appears only when complete, its name says what
     it was made from, and a piece of another job is equally valid.
-    An outdated piece is deleted a day after it was created, because a DataFrame may still be
-    reading it.
+    An outdated piece is deleted by the first read that is more than a day after its creation,
+    because a DataFrame may still be reading it.
 """
 
 from __future__ import annotations
@@ -101,7 +102,7 @@ _State = dict[TopicPartition, list[Piece]]
 
 
 def _look(options: SourceOptions, shape: str, ends: Ends) -> _State:
-    """Return the valid consecutive pieces of each partition."""
+    """Return the valid pieces of each partition in order, and delete old ones that are not used."""
 
     def of_partition(files: PartitionFiles) -> tuple[TopicPartition, list[Piece]]:
         partition = TopicPartition(files.topic, files.partition)
@@ -183,7 +184,9 @@ class _Conversion:
     compression: str
 
     def write(self, split: Split) -> Iterator[Any]:
-        """Write the piece of a split, in a worker. If its file was replaced, plan again."""
+        """Write the piece of a split, in a worker. If its file was replaced, nothing is written,
+        and the driver plans again.
+        """
         names: list[str] = []
         piece = _piece_if_there(split)
         if piece is not None:

@@ -54,8 +54,8 @@ def tuned_builder(app_name: str = "pykbroker", master: str | None = None) -> Any
 def register(spark: Any) -> Any:
     """Register `pykbroker` and its views in a session, and enable filter pushdown.
 
-    Sends the package to the workers if they cannot import it (on a cluster, or if it is only on
-    this process's path). Workers need numpy and pyarrow.
+    Sends the package to the workers if they may be unable to import it (on a cluster, or if it is
+    only on this process's path). Workers need numpy and pyarrow.
     """
     spark.conf.set(PUSHDOWN, "true")
     context = getattr(spark, "_sc", None)
@@ -88,8 +88,8 @@ def _root() -> Path:
 
 
 def package(target: str | None = None) -> str:
-    """Return a zip of this package for `--py-files`, created once in a
-    temporary directory or at `target`.
+    """Return the path of a zip of this package for `--py-files`: created at `target`, or once in a
+    temporary directory; the zip that this process runs from, if there is one.
     """
     return _write_package(target) if target is not None else _package()
 

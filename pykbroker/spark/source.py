@@ -2,9 +2,8 @@
 
     spark.read.format("pykbroker").option("path", "/var/kafka-logs").option("subscribe", "orders")
 
-Registered by `register(spark)`. Columns, options and offsets are those of Spark's Kafka source.
-Spark pickles these objects: the reader is created, plans, and is sent to the workers with its
-tasks.
+Columns, options and offsets follow Spark's Kafka source (see option_names.py). Spark pickles these
+objects: the reader is created, plans, and is sent to the workers with its tasks.
 """
 
 from __future__ import annotations

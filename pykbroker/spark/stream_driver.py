@@ -4,12 +4,12 @@ State   none that must survive: a micro-batch is two maps of offsets in Spark's 
         form of the Kafka source: {"topic": {"0": 5}}. The rest (the time of the last batch, the
         target of AvailableNow) is of this run.
 Invariants
-    The same offsets give the same rows, however often they are asked for, as long as retention or
-    compaction has not been there in between.
+    The same offsets give the same rows, however often they are asked for, as long as retention,
+    compaction or truncation has not changed the log in between.
     An incomplete last batch is beyond the end, and is read with a later micro-batch.
     New partitions start at their earliest record.
-    Lost data, including named topics that were deleted, raises OffsetsGone (failOnDataLoss), or is
-    skipped and logged.
+    Lost data, including named topics that were deleted, raises OffsetsGone (failOnDataLoss);
+    otherwise it is skipped, and partitions that vanished are logged.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """A directory into which workers write complete files: local, or behind a pyarrow.fs URI.
 
-Invariant: a visible name is a complete file. Without atomic rename (object stores), the store
-itself shows a file only after it is closed, and the file is uploaded once it is complete.
+Invariant: a file has its name only when it is complete (until then one that ends in `.passing`).
+Without atomic rename (object stores), the store itself shows a file only after it is closed, and
+the file is uploaded once it is complete.
 """
 
 from __future__ import annotations

@@ -33,7 +33,9 @@ def settle_worker() -> None:
 
 
 def read_task(task: LogTask, sink: CorruptSink | None = None) -> Iterator[Any]:
-    """Yield the record batches of a task; `sink` receives skipped batches."""
+    """Yield the record batches of a task; `sink` receives skipped batches (of the views records and
+    batches).
+    """
     settle_worker()
     if task.view == "records":
         batches = _read_records(task, sink or CorruptSink(task))
@@ -71,7 +73,7 @@ def _scan_headers(task: LogTask, sink: CorruptSink) -> Iterator[Any]:
 def conform(batches: Iterator[Any], schema: Any) -> Iterator[Any]:
     """Yield record batches with exactly the schema that Spark checks: a selection and an order.
 
-    What is corrupt is told as `told_briefly` tells it.
+    An OfflineError is raised without inner stack frames, as by `told_briefly`.
     """
     try:
         for batch in batches:

@@ -4,7 +4,8 @@
                  costs 17 to 58 ms before its first row)
 
 Invariants
-    Planning freezes the ends, so all tasks of a read see the same log.
+    Planning freezes the ends of a read of records or batches; a task of another view reads its
+    partition to the end at that time.
     Offsets of options must be there (failOnDataLoss); those of filters only narrow.
 """
 
@@ -49,7 +50,7 @@ _FINEST_CUT: Final = 32 << 20
 
 @dataclass(frozen=True)
 class LogTask(InputPartition):  # type: ignore[misc]
-    """The work of one task: splits in order, or (for views of segments) partitions."""
+    """The work of one task: splits in order, or (views segments and transactions) a partition."""
 
     splits: tuple[Split, ...]
     #: Its columns are those that are wanted, then those that only the filters look at.
@@ -67,7 +68,7 @@ class LogTask(InputPartition):  # type: ignore[misc]
 
 
 def base_selection(options: SourceOptions, pushed: Pushdown | None = None) -> Selection:
-    """Which partitions; no offsets yet."""
+    """Return the selection that these options describe, without offsets; times are those pushed."""
     return Selection(
         paths=options.paths,
         topics=options.topics if options.assigned is None else None,
@@ -165,7 +166,9 @@ def tasks_of_ranges(
     columns: Sequence[str] | None = None,
     at_least: int = 1,
 ) -> list[LogTask]:
-    """Return tasks that read exactly these [start, end) offsets of these partitions."""
+    """Return tasks that read these [start, end) offsets of these partitions, without the records
+    that `pushed` excludes; the views segments and transactions are of whole partitions.
+    """
     if not ranges:
         return []
     pattern = _pattern(options, columns, tuple(pushed.rows) if pushed is not None else ())

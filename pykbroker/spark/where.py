@@ -6,7 +6,7 @@
 
 Conditions joined by `and`, as in SQL, on any column but `headers`, chosen or not. Text means its
 UTF-8 bytes if a column is binary (X'00ff' for other bytes); a timestamp is ISO 8601, UTC by
-default, and is compared in whole milliseconds.
+default. Those of records are whole milliseconds.
 
 Why not Spark's own filters? Spark 4.2 keeps what was pushed down for a DataFrame and uses it for
 the next query on it, too, and for both sides of a union: rows are lost. See docs/analytics.md.

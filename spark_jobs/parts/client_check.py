@@ -1,6 +1,6 @@
 """Checks in the driver that the workers' clients accept their settings and reach the broker.
 
-check_clients   ClientRefusal in one line, within seconds; workers would retry for minutes
+check_clients   raises ClientRefusal or BrokerRefusal within seconds: workers retry for minutes
 """
 
 from __future__ import annotations

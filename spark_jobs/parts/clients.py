@@ -1,7 +1,7 @@
-"""Stock Kafka producers in the workers: confluent-kafka if it is installed, else kafka-python.
+"""Stock Kafka producers in the workers: confluent-kafka or kafka-python.
 
     sender(bootstrap, settings, client)   a producer behind one small interface
-    SEND_ONCE                             for the session: no task is retried
+    SEND_ONCE                             for the session: no failed task is retried
 
 Latencies are sampled: every SAMPLE_EVERY-th record is timed from send to acknowledgement.
 """
@@ -99,7 +99,7 @@ class Sender(ABC):
         self.latencies = Latencies()
 
     def send(self, record: Outgoing) -> None:
-        """Pass a record to the client; waits while the client's buffer is full."""
+        """Pass a record to the client; waits if the client's buffer is full."""
         self.sent += 1
         began = time.perf_counter() if self.sent % SAMPLE_EVERY == 0 else 0.0
         self._send(record, began)
@@ -133,8 +133,8 @@ class Sender(ABC):
 
     @abstractmethod
     def flush(self) -> None:
-        """Wait, for two minutes at most, until every record is acknowledged or has failed; the last
-        call, because kafka-python's producer is closed.
+        """Wait, for about two minutes at most, until every record is acknowledged or has failed;
+        the last call, because kafka-python's producer is closed.
         """
 
 
@@ -187,7 +187,7 @@ class ConfluentSender(Sender):
 
 
 class KafkaPythonSender(Sender):
-    """kafka-python, with the settings for which both clients have the same name.
+    """kafka-python; names of settings may have dots or underscores.
 
     It rejects headers without a value, and records with neither key nor value: these are errors.
     """

@@ -1,6 +1,6 @@
 """An outcome for people, on a terminal: the first rows of its first table, its summary, its notes.
 
-Where a table has too many rows, each topic has its first ones shown.
+Where a table with topics has too many rows, each topic has its first ones shown, if there is room.
 
 Files keep numbers under stable names; here names are words (labels.py). Those ending in `_ms` are
 times (or durations, where they are small), and so are `began` and `ended` (seconds); those ending

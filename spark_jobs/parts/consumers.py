@@ -35,7 +35,7 @@ def read_to_end(
     """Read partitions from start to end offsets ({partition: (start, end)}); one item a call.
 
     The last offset must be that of a record, not of a transaction's marker. Raises ConsumerFault if
-    nothing arrives for half a minute.
+    nothing arrives for half a minute, or the client reports an error.
     """
     ranges = {
         partition: ends[partition] for partition in ends if ends[partition][0] < ends[partition][1]

@@ -1,8 +1,7 @@
 """Labels of the terminal: words and units for a key of `summary.json` or a column of a table.
 
-Files keep names that are the same in every run and end in a unit. On the terminal either the value
-has its unit (`1 s`, `30.00%`, `2013-01-01 10:00:00.000`) or the label has it (`bytes`, `MB per
-second`); points in time are in UTC.
+On the terminal a value has its unit (`1 s`, `30.00%`, `2013-01-01 10:00:00.000`), or the label has
+it (`bytes`, `MB per second`); points in time are in UTC.
 """
 
 from __future__ import annotations

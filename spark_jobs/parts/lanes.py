@@ -64,8 +64,8 @@ def shared(lanes: list[Lane], count: int) -> list[tuple[Lane, ...]]:
 
 
 def first_time(lanes: Sequence[Lane], wanted: Wanted) -> int:
-    """Return the earliest time of the partitions' first records, as they will be read; 0 if none
-    has one.
+    """Return the earliest time of the partitions' first records with a time, as they will be read;
+    0 if none has one.
 
     It is not the smallest of all: one wrong timestamp would delay everything for years.
     """

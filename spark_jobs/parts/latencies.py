@@ -40,7 +40,9 @@ class Latencies:
         return sorted(self._counts.items())
 
     def percentiles(self, percents: Sequence[float]) -> list[float]:
-        """Return the smallest latency at or above each percentile; there must be one."""
+        """Return, for each percent, the smallest latency that so many do not exceed; there must be
+        a latency.
+        """
         values, counts = zip(*self.pairs, strict=True)
         places = np.searchsorted(shares(counts), percents)
         return [float(values[place]) for place in places]

@@ -1,8 +1,8 @@
 """Pictures in one style: small PNGs that need no display.
 
-`figure(title)` makes one, `axes.grid` and labels are on; `as_png` renders it. Numbers for people:
-`short` (counts), `size` (bytes), `duration` (milliseconds); `scale` has an axis speak so. `ranked`
-chooses what there is room for, `cut` shortens a name.
+`figure(title)` makes one; `as_png` renders it. Numbers for people: `short` (counts), `size`
+(bytes), `duration` (milliseconds); `scale` has an axis speak so. `ranked` chooses what there is
+room for, `cut` shortens a name.
 """
 
 from __future__ import annotations

@@ -32,7 +32,8 @@ def sample_batches(
 ) -> Iterator[RawBatch]:
     """Yield every n-th batch of records of a split, until they reach `most_bytes` on disk.
 
-    A corrupt batch raises CorruptSegment in FAILFAST, and is skipped in the other modes.
+    A corrupt batch that would be among them raises CorruptSegment in FAILFAST, and is skipped in
+    the other modes.
     """
     for run in sample_runs(split, every, most_bytes, options, 1):
         yield from run
@@ -82,8 +83,8 @@ def _sound_batches(split: Split, options: ReadOptions) -> Iterator[Callable[[], 
 
 
 def read_batch(opened: SegmentFile, position: int, size: int, options: ReadOptions) -> RawBatch:
-    """Read one batch; raises CorruptBatch if it is none, its checksum is wrong, or its records
-    cannot be decompressed.
+    """Read one batch; raises CorruptBatch if it is none, its checksum is wrong (unless the options
+    do without), or its records cannot be decompressed.
     """
     stored = opened.read(size, position)
     header = read_header(stored)

@@ -1,12 +1,12 @@
 """What a job found: tables, a summary, notes, and how they are written.
 
-    OUT/summary.json       `job`, its files of `tables`; numbers under the same keys in every run
+    OUT/summary.json       `job`, its files of `tables`, and what the job says in a few values
     OUT/<table>.parquet    or .json (one object a line)
     OUT/<job>.png          the picture
 
-A key of the summary ends in its unit (`_ms`, `_share`, `records_per_second`), or is what is counted
-(`records`, `bytes`); null: there is none. Notes are sentences for people, and only shown. OUT is a
-directory of this machine or a pyarrow.fs URI; files appear whole.
+A key of the summary with a unit ends in it (`_ms`, `_share`, `records_per_second`). Notes are
+sentences for people, and only shown. OUT is a directory of this machine or a pyarrow.fs URI; files
+appear whole.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def rows_table(rows: Iterable[dict[str, Any]], schema: pa.Schema) -> pa.Table:
 
 @contextmanager
 def nothing_empty_left(out: str) -> Iterator[None]:
-    """Remove a directory that was created here, if it remains empty."""
+    """Remove a directory that was created in this block, if it remains without files."""
     target = Target(out)
     was_there = target.is_there()
     try:
@@ -85,9 +85,9 @@ def _is_text(value: object) -> bool:
 
 
 def write_outcome(outcome: Outcome, out: str, table_format: str, job: str) -> list[str]:
-    """Write tables and summary of `job` into `out`; the names of the files.
+    """Write tables and summary of `job` into `out`; return the names of the files.
 
-    All of them, or none: no table without the summary that names it.
+    If one of them cannot be written, the others are deleted again.
     """
     target = Target(out)
     tables = {f"{name}.{table_format}": table for name, table in outcome.tables.items()}

@@ -83,7 +83,9 @@ def _quiet_launch(spark_home: str) -> Iterator[None]:
 
 
 def _session(builder: Any) -> Any:
-    """Return the session. Submitted settings override those chosen here."""
+    """Return the session. A log level and a number of shuffle partitions that were submitted are
+    kept.
+    """
     SparkContext._ensure_initialized()  # a SparkConf then holds what was submitted
     submitted = SparkConf()
     is_quiet = not submitted.contains(_LOG_LEVEL)
@@ -144,7 +146,7 @@ def _silence(spark: Any) -> None:
 
 
 def _package() -> str:
-    """Return a zip of these jobs, for the workers."""
+    """Return the path of a zip of these jobs, for the workers."""
     directory = tempfile.mkdtemp(prefix="pykbroker-jobs-")
     atexit.register(shutil.rmtree, directory, ignore_errors=True)
     target = os.path.join(directory, "spark_jobs.zip")
