@@ -28,7 +28,7 @@ EFFORT_PER_TURN = 1000  # about 5 ms: answering a long poll of one partition tak
 
 
 class WatchKey:
-    """A key that stands for nothing else."""
+    """A key that is equal only to itself."""
 
     __slots__ = ()
 

@@ -12,5 +12,5 @@ monitoring/                 metrics and the endpoint that serves them
 Most other modules connect the node to the floors below: coordinators, replication, the purgatory's
 timer, producer ids, requests to other nodes.
 
-The highest floor of a node: only the command line and the simulated world import it.
+The highest floor of a node.
 """

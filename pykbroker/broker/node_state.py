@@ -16,7 +16,7 @@
     STOPPED       -
 
 A node without the broker's role serves once it has caught up. A node that is alone in its cluster
-waits only for its disk and for worker processes.
+waits for no other node.
 """
 
 from __future__ import annotations

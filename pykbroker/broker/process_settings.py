@@ -1,7 +1,7 @@
 """Settings that a node applies to its whole process, once.
 
-* Every log and every connection is an open file: the soft limit is raised to the hard one, as a
-  Java process does by itself.
+* Logs and connections are open files: the soft limit is raised to the hard one (at most to
+  MOST_DESCRIPTORS), as a Java process does by itself.
 * The garbage collector skips the objects created at startup (`gc.freeze`) and runs less often:
   requests create hardly any cycles, so their objects are freed with the last reference.
   Nor may it look at everything at once: no other thread runs meanwhile, and with a million objects

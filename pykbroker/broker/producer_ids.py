@@ -4,7 +4,6 @@
 
 The controller allocates blocks of 1000 ids. The next one is requested when 90% of the current one
 are used, so that as a rule only the very first caller waits.
-
 No id is assigned twice: the controller allocates each block once, and a block that starts below the
 end of the previous one is not used.
 Source: Kafka's `RPCProducerIdManager` (which makes clients retry instead of wait).

@@ -208,7 +208,7 @@ class BrokerServer:
         self.cluster_id = self.storage.cluster_id
 
     def _topic_id(self, topic: str) -> bytes | None:
-        """Return the id of the topic that currently has this name."""
+        """Return the id of the topic that currently has this name, None if there is none."""
         found = self.kraft.image.topic(topic)
         return None if found is None else found.id
 

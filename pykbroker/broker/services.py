@@ -6,7 +6,7 @@
 Which image of the metadata is read:
 
     a handler                 `metadata.image`: the last one that all parts of this node have
-                              applied, so the replicas that it shows here have been created
+                              applied, so the replica manager knows the replicas it shows here
     produce and fetch         what the replica manager hosts; it applies an image earlier
     the controller            its own, which is ahead by what is not committed yet
 

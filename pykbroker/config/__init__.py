@@ -1,4 +1,4 @@
-"""Configuration: every key of Apache Kafka, checked, typed and described.
+"""Configuration: the keys of brokers, topics and groups, checked, typed and described.
 
 `BrokerConfig`, `TopicConfig` and `GroupConfig` are what the rest of the program reads;
 `definition.Key` is what is known about a name, and broker_keys, topic_keys and group_keys list

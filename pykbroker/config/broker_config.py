@@ -1,10 +1,10 @@
 """The configuration of a node: text in, checked and typed values out.
 
 State: three layers of text (static, dynamic for all brokers, dynamic for this one) and the values
-that follow from them. A BrokerConfig never changes; `with_dynamic` makes another.
+that follow from them. Its values never change; `with_dynamic` makes another.
 In: a mapping of key to text, as `load_config` or a metadata image gives it.
 Out: typed attributes (see broker_fields.py), endpoints, and DescribeConfigs entries.
-Invariant: every name in the layers is a known key: one of Kafka's, or of `own_keys.py`.
+Every name in the layers is a known key (of Kafka's, or of `own_keys.py`), perhaps for one listener.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class ListenerConfig(NamedTuple):
 
 
 class BrokerConfig(BrokerFields):
-    """Typed configuration of one node; made by `from_properties`."""
+    """Typed configuration of one node; made by `from_properties`. Raises ConfigError."""
 
     __slots__ = (
         "_cluster",
@@ -119,7 +119,9 @@ class BrokerConfig(BrokerFields):
         return cls(static, {}, {})
 
     def with_dynamic(self, cluster: Mapping[str, str], node: Mapping[str, str]) -> BrokerConfig:
-        """The same node with these dynamic settings (of all brokers, of this broker)."""
+        """Return the same node with these dynamic settings (of all brokers, of this broker). Raises
+        ConfigError.
+        """
         return BrokerConfig(self._static, dict(cluster), dict(node))
 
     def value(self, key: str) -> Value:
@@ -155,7 +157,9 @@ class BrokerConfig(BrokerFields):
         )
 
     def describe(self, names: Collection[str] | None = None) -> list[ConfigValue]:
-        """Entries of DescribeConfigs for this broker; `names` empty or None means all."""
+        """Entries of DescribeConfigs for this broker; `names` empty or None means all. Internal
+        keys are left out unless they are set.
+        """
         return describe.describe_broker(self._values, self.layers, names)
 
     def describe_cluster_default(self, names: Collection[str] | None = None) -> list[ConfigValue]:

@@ -1,7 +1,7 @@
 """The typed attributes of a BrokerConfig: every key that is honoured or accepted.
 
-An attribute is the name of its key with dots as underscores. Keys that are refused have none:
-they are always at their default. A test holds this list against the table of keys.
+An attribute is the name of its key with dots as underscores. The other keys have none: they are at
+their default, or without effect. A test holds this list against the table of keys.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What each key of a configuration does on this node: the report of `pykbroker config check`.
 
 In: configuration text with the places where it was set.
-Out: one `Finding` for each key that was set, and every error that stops a start: those of single
-keys all together, and when there are none the first one that several keys make together.
+Out: one `Finding` for each key that was set, and the errors of the text that stop a start: those of
+single keys all together; if there are none, the first that concerns several or missing keys.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Configuration keys: what a key is, how its text becomes a value, and when a value is refused.
 
-A `Key` carries everything that is known about one configuration name of Apache Kafka: type,
-default, validator, documentation, whether it can be changed at run time, and above all its
-`status`: what happens here when somebody sets it.
+A `Key` describes one configuration name: type, default, validator, documentation, whether it can
+be changed at run time, and above all its `status`: what happens here when somebody sets it.
 
 * HONOURED: the value has its effect.
 * ACCEPTED: the value is checked and shown, and `reason` says why it needs nothing more here.
@@ -10,11 +9,8 @@ default, validator, documentation, whether it can be changed at run time, and ab
   `reason` names, and Apache Kafka ignores it as well while that feature is unused.
 * REFUSED: any value but the default stops the start (or fails the request) with `reason`.
 
-In: text, as it stands in a file, a variable of the environment or a request.
-Out: typed values (int, float, bool, str, tuple of str), or ConfigError in Kafka's wording.
-Invariant: parsing follows ConfigDef.parseType (Java's number syntax and trimming), so that a
-value is accepted here when Kafka accepts it; only the digits of numbers must be ASCII, and their
-exponents decimal.
+Parsing follows ConfigDef.parseType (Java's number syntax and trimming), except that the digits of
+numbers must be ASCII, their exponents decimal, and that no class is loaded.
 """
 
 from __future__ import annotations
@@ -152,7 +148,9 @@ class ConfigValue:
 
 
 class Validator:
-    """Refuses values outside a range or a set; `text` is how the documentation shows it."""
+    """Refuses values that a key cannot have; `text` is how the documentation shows it. `check`
+    raises ConfigError.
+    """
 
     __slots__ = ("check", "text")
 
@@ -265,7 +263,7 @@ def shown(value: Value) -> str:
 
 
 def key_table(keys: Iterable[Key]) -> dict[str, Key]:
-    """Keys by name, in alphabetical order; a name twice is a mistake of ours."""
+    """Return the keys by name, in alphabetical order. Raises ValueError if a name occurs twice."""
     table: dict[str, Key] = {}
     for key in sorted(keys, key=lambda each: each.name):
         if key.name in table:

@@ -65,7 +65,9 @@ def _synonym(name: str, value: str | None, source: int) -> ConfigSynonym:
 def describe_broker(
     values: Mapping[str, Value], layers: Layers, names: Collection[str] | None
 ) -> list[ConfigValue]:
-    """Every key of a node; keys internal to Kafka only when they are set."""
+    """Return entries of the keys of a node (`names`; empty or None: all), internal keys only when
+    they are set.
+    """
     configured = {name for _, layer in layers for name in layer}
     result = []
     for name, key in BROKER_KEYS.items():
@@ -87,7 +89,9 @@ def describe_broker(
 def describe_cluster_default(
     cluster: Mapping[str, str], names: Collection[str] | None
 ) -> list[ConfigValue]:
-    """The dynamic configuration of all brokers (the resource with the empty name)."""
+    """Return entries of what is set for all brokers (the resource with the empty name); `names` as
+    above.
+    """
     layers = ((ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG, cluster),)
     result = []
     for name, text in sorted(cluster.items()):

@@ -98,7 +98,8 @@ def validate_broker_overrides(
     per_broker: bool,
     current: Mapping[str, str] | None = None,
 ) -> None:
-    """Check dynamic settings of one broker, or (`per_broker` false) of all brokers.
+    """Raise ConfigError unless these can be the dynamic settings of one broker, or (`per_broker`
+    false) of all brokers.
 
     `overrides` is everything that shall be set at this level, not only what is new. What stands in
     `current` already and cannot be used, because Apache Kafka let it in, forbids no other change.
@@ -218,7 +219,7 @@ def _refuse(message: str, names: list[str]) -> None:
 
 
 def find_key(scope: str, name: str) -> Key | None:
-    """The key of this name; scope is "broker", "topic" or "group"."""
+    """The key of this name, or None; scope is "broker", "topic" or "group"."""
     for table in _TABLES[scope]:
         if name in table:
             return table[name]
@@ -228,7 +229,9 @@ def find_key(scope: str, name: str) -> Key | None:
 def apply_list_operation(
     scope: str, name: str, current: str | None, operation: int, value: str
 ) -> str:
-    """The text of a list after APPEND (2) or SUBTRACT (3) of the entries in `value`."""
+    """Return the text of a list after APPEND (2) or SUBTRACT (3) of the entries in `value`. Raises
+    ConfigError if the key is unknown or no list.
+    """
     key = find_key(scope, name)
     if key is None or key.type is not ConfigType.LIST:
         verb = "APPEND" if operation == APPEND else "SUBTRACT"

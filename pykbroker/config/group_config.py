@@ -87,7 +87,9 @@ class GroupConfig(GroupFields):
         return self._values[key]
 
     def describe(self, names: Collection[str] | None = None) -> list[ConfigValue]:
-        """Entries of DescribeConfigs for this group; `names` empty or None means all."""
+        """Entries of DescribeConfigs for this group; `names` empty or None means all. Internal keys
+        are left out unless the group or the broker's configuration sets them.
+        """
         result = []
         for name, key in GROUP_KEYS.items():
             synonym = GROUP_SYNONYMS.get(name)
@@ -117,7 +119,8 @@ class GroupConfig(GroupFields):
 def validate_group_overrides(
     broker: BrokerConfig, overrides: Mapping[str, str], current: Mapping[str, str] | None = None
 ) -> None:
-    """Refuse what GroupConfig.validate refuses, and values of refused keys but their defaults.
+    """Raise ConfigError for what GroupConfig.validate refuses, and for values of refused keys but
+    their defaults.
 
     What stands in `current` already is not refused because of its key.
     """

@@ -1,8 +1,8 @@
 """Listeners: the text of `listeners`, `advertised.listeners` and their protocol map, checked.
 
 In: typed values of a BrokerConfig.
-Out: `Listeners`, the endpoints of brokers and controllers, or ConfigError in Kafka's wording
-(AbstractKafkaConfig and KafkaConfig.validateValues).
+Out: `Listeners`, the endpoints of brokers and controllers, or ConfigError, in Kafka's wording where
+Kafka makes the check as well (AbstractKafkaConfig and KafkaConfig.validateValues).
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ _MAP_KEY: Final = "listener.security.protocol.map"
 
 
 class Endpoint(NamedTuple):
-    """Where something listens or is reached; an empty host stands for every interface."""
+    """Where something listens or is reached; an empty host stands for every interface, or, of an
+    advertised one, for this host.
+    """
 
     listener_name: str
     host: str
@@ -42,7 +44,7 @@ class Listeners(NamedTuple):
 
 
 def protocol_map(text: str) -> dict[str, str]:
-    """`NAME:PROTOCOL,...` with names in upper case."""
+    """Parse `NAME:PROTOCOL,...`; return the protocols by name in upper case. Raises ConfigError."""
     result: dict[str, str] = {}
     for entry in filter(None, re.split(r"\s*,\s*", text.strip())):
         name, colon, protocol = entry.rpartition(":")

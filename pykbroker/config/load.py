@@ -50,7 +50,7 @@ class Properties(dict[str, str]):
         self.origins[key] = origin
 
     def locate(self, error: ConfigError) -> str:
-        """The message of an error, with the place of the key that it is about."""
+        """The message of an error, with the place of the key that it is about, or the file."""
         key = error.key or ""
         origin = self.origins.get(key) if key in self else self.file
         return error.message if origin is None else f"{origin}: {error.message}"
@@ -299,7 +299,7 @@ def standalone_properties(
 ) -> dict[str, str]:
     """The configuration of one combined node that needs no other.
 
-    The controller listens on a free port: nobody but this node connects to it.
+    The controller listens on a free port, which no other node needs to know.
     """
     shown = f"[{host}]" if ":" in host else host
     one = dict.fromkeys(

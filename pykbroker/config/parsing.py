@@ -19,7 +19,7 @@ _PER_LISTENER: Final = frozenset(("max.connections", "num.network.threads"))
 
 
 def parse_values(merged: Mapping[str, str]) -> dict[str, Value]:
-    """The value of every key, set or not, apart from those of single listeners.
+    """The value of every key in BROKER_KEYS, set or not; those of single listeners are skipped.
 
     What was set is checked first, in its order: a mistyped name explains why another is missing.
     """

@@ -95,10 +95,11 @@ class TopicConfig(TopicFields):
 
     @classmethod
     def from_overrides(cls, broker: BrokerConfig, overrides: Mapping[str, str]) -> TopicConfig:
-        """The configuration of a topic that exists.
+        """Return the configuration of a topic that exists.
 
         Keys that are refused to clients are read all the same: a directory written by Apache
-        Kafka may hold them, and their values do not stop a topic from being served.
+        Kafka may hold them, and their values do not stop a topic from being served. Unknown names
+        are ignored. Raises ConfigError for a value that its key cannot have.
         """
         if not overrides:
             return default_topic_config(broker)
@@ -120,7 +121,9 @@ class TopicConfig(TopicFields):
         return self._values[key]
 
     def describe(self, names: Collection[str] | None = None) -> list[ConfigValue]:
-        """Entries of DescribeConfigs for this topic; `names` empty or None means all."""
+        """Entries of DescribeConfigs for this topic; `names` empty or None means all. Internal keys
+        are left out unless they are overridden.
+        """
         result = []
         for name, key in TOPIC_KEYS.items():
             overridden = name in self.overrides
@@ -155,7 +158,8 @@ def default_topic_config(broker: BrokerConfig) -> TopicConfig:
 def validate_topic_overrides(
     broker: BrokerConfig, overrides: Mapping[str, str], current: Mapping[str, str] | None = None
 ) -> None:
-    """Refuse what LogConfig.validate refuses, and values of refused keys but their defaults.
+    """Raise ConfigError for what LogConfig.validate refuses, and for values of refused keys but
+    their defaults.
 
     What stands in `current` already is not refused because of its key: a topic that Apache Kafka
     configured can be altered in other ways.

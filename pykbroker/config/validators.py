@@ -1,4 +1,4 @@
-"""Checks on configuration values, each refusing in the words that Kafka uses.
+"""Checks on configuration values, which refuse in the words that Kafka uses where it has some.
 
 A validator is made once per key, in the tables of keys; `text` is how the documentation shows it.
 """

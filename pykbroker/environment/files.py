@@ -165,7 +165,7 @@ class OpenFile(Readable):
 
 
 class Files(ABC):
-    """A file system. Every method raises OSError on failure.
+    """A file system. Methods raise OSError on failure.
 
     While `may_wait` is False, reading contents raises ColdRead instead of waiting for the disk.
     """

@@ -6,8 +6,8 @@ connection breaks or the peer misbehaves; the owner then calls `close`.
 
 Receiving. One `recv` of up to RECEIVE_BYTES receives several small responses. One that is not
 complete gets its own buffer, filled by `recv_into`: the record bytes of a Fetch response are
-memoryviews of it. The length field is not trusted: the buffer starts with at most the received
-bytes or FIRST_BUFFER_BYTES, and doubles only when it is full.
+memoryviews of it. The length field is not trusted: the buffer starts with at most
+FIRST_BUFFER_BYTES (the received bytes, if they are more), and doubles only when it is full.
 
 Invariants:
 

@@ -6,9 +6,8 @@
 
 A head that has no end after more than MOST_HEAD_BYTES is answered with 431.
 
-State: the open connections, at most MOST_CONNECTIONS; more wait in the backlog.
-In:    readiness of sockets; `respond(path)`, which returns the response or a Deferred of it.
-Out:   the response, and the end of the connection (`Connection: close`).
+`respond(path)` returns the response or a Deferred of it; the connection is closed after it. At most
+MOST_CONNECTIONS are open; more wait in the backlog.
 It is meant for a few monitoring systems, not for the public: no TLS, no authentication, no bodies.
 """
 

@@ -12,10 +12,9 @@ Out: every request's Deferred is resolved once, with the response or a KafkaErro
 Invariants:
 
 * when connecting fails or a connection breaks, every request of this link fails with
-  NETWORK_EXCEPTION, including those that only waited (REQUEST_TIMED_OUT if its own deadline has
-  passed). The caller decides whether to retry, and its
-  next request waits until the back-off has passed, so a caller that retries immediately is slowed
-  down;
+  NETWORK_EXCEPTION, including those that only waited (with REQUEST_TIMED_OUT if its own deadline
+  has passed). The caller decides whether to retry, and its next request waits until the back-off
+  has passed, so a caller that retries immediately is slowed down;
 * a request that is in flight at its deadline closes the connection, because its response may still
   come; one that waits at its deadline fails alone (Kafka's NetworkClient). If it is the last that
   waits for the response to ApiVersions, the connection is closed;

@@ -1,6 +1,6 @@
 """Metrics of a node for Prometheus, loaded only when `pykbroker.metrics.listen` is set.
 
-    measuring_worker    the worker that also times requests        (instead of the plain one)
+    measuring_worker    the worker that also times requests
     request_times       its counters, by API
     *_families          readers of the node's state, on the event loop
     collector           runs them, in slices; a thread renders the text

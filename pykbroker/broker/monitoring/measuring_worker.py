@@ -1,9 +1,10 @@
-"""A worker that also measures every request: time, size, errors (of a long response only its own).
+"""A worker that also measures requests: time, size, errors (of a long response only its own).
 
 State: `times`, by API key, and how long its turns held the event loop.
-The node uses this worker instead of the plain one if metrics are enabled; otherwise measuring costs
-nothing. It serves every request on the general path, where it measures, and prepares nothing
-(`broker/prepared/`). `benchmarks.micro.bench_metrics` shows its cost.
+The node uses this worker instead of the plain one if metrics are enabled and requests are not
+traced; otherwise measuring costs nothing. It serves every request on the general path, where it
+measures, and prepares nothing (`broker/prepared/`). `benchmarks.micro.bench_metrics` shows its
+cost.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _KEYS = 128
 
 
 class MeasuringWorker(Worker):
-    """A worker that also measures every request."""
+    """A worker that also measures requests."""
 
     __slots__ = ("_is_error_counted", "_plans", "_waited", "busy_ns", "times")
 

@@ -64,7 +64,7 @@ class LocalCoordinator(Protocol):
 
 
 class Question:
-    """One transaction's partitions, and the callers that wait for the answer."""
+    """One transaction's partitions, and the Deferred of the codes for them."""
 
     __slots__ = ("answer", "support", "transaction")
 
