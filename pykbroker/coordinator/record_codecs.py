@@ -4,7 +4,7 @@
     value  | value version: int16 | value message in that version | or null: tombstone
 
 The record type is the API key of the generated key message. A record of an unknown type decodes to
-None, and so does one whose value has an unknown version: they are skipped (KIP-915).
+None (KIP-915), and so does one whose value has an unknown version: both are skipped.
 Source: Kafka's `CoordinatorRecordSerde.java`.
 """
 

@@ -5,9 +5,9 @@
     follower 3   0 1 2 3                  not in the ISR, lagging
     high watermark = 7: offsets 0..6 are committed, consumers read no further
 
-A follower outside the ISR that has caught up also holds the high watermark back; otherwise it could
-never join (KAFKA-6880). It counts only while its broker may join: unfenced, not shutting down, and
-fetching with the broker epoch of its registration (KIP-903). Below `min.insync.replicas` the high
+A follower outside the ISR that has caught up also holds the high watermark back; otherwise it might
+never join. It counts only while its broker may join: unfenced, not shutting down, and fetching with
+the broker epoch of its registration, or with none (KIP-903). Below `min.insync.replicas` the high
 watermark does not move (KIP-966).
 Source: `Partition.maybeIncrementLeaderHW`.
 """

@@ -1,4 +1,4 @@
-"""The timer that checks in-sync replicas every half of `replica.lag.time.max.ms`.
+"""The timer that checks in-sync replicas at least every half of `replica.lag.time.max.ms`.
 
 State: one timer. In: `start`, `close`. Out: `ReplicaManager.advance`.
 Source: the task `isr-expiration` of Kafka's `ReplicaManager.scala`.

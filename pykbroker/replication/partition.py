@@ -335,7 +335,7 @@ class Partition:
         self._in_sync = len(self.isr.members)
 
     def retire(self, code: int) -> None:
-        """This node hosts it no more; `code` is what later requests get (0: look it up again)."""
+        """This node hosts it no more; `code` is what later requests get."""
         self.followers.wake()
         self.followers.track(())
         self.hosted = False
