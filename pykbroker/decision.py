@@ -59,9 +59,9 @@ class CancelTimer:
 class Decision(Generic[Record]):
     """The outcome of one decide step.
 
-    reply: the response to the request's own caller once `records` are committed; None if it has to
-        wait (the machine remembers the caller's id and names it in the `replies` of a later
-        decision).
+    reply: the response to the request's own caller once `records` are committed; None if there is
+        no caller or it has to wait (the machine remembers its id and names it in the `replies` of
+        a later decision).
     replies: (caller id, reply) of other callers that this step answers, also after the commit.
     timers: the timers to start and cancel, immediately.
     atomic: write all records in one batch; without it the driver may cut very many into several

@@ -230,7 +230,9 @@ def _address_limits(config: BrokerConfig) -> dict[str, int]:
 
 
 def _check(config: BrokerConfig) -> None:
-    """What KafkaConfig.validateValues checks over several keys."""
+    """Check values and combinations of them, as KafkaConfig.validateValues does for most. Raises
+    ConfigError.
+    """
     if config.node_id != config.broker_id:
         raise ConfigError(
             "`node.id` and `broker.id` must be set to the same value. `broker.id` is deprecated, "

@@ -44,7 +44,7 @@ class Background(Protocol):
 
     @property
     def processors(self) -> int:
-        """The number of available processors."""
+        """The number of processors of the machine."""
 
     def threads(self, name: str, count: int = 1) -> Threads:
         """Return a group of up to `count` threads, which start with the first job."""

@@ -42,7 +42,7 @@ class AcceptorOwner(Protocol):
         """An address has reached its `max.connections.per.ip`."""
 
     def out_of_descriptors(self, acceptor: Acceptor) -> None:
-        """The process cannot open another descriptor."""
+        """No descriptor is left for connections."""
 
 
 class Acceptor:

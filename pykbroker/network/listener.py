@@ -12,7 +12,7 @@ class BindError(StartError):
 
 
 class Listener:
-    """One bound listening socket. Creating it raises BindError.
+    """One bound listening socket. Creating it raises BindError if it cannot be bound.
 
     `port` is the actual port, even if port 0 was requested. `is_controller` listeners serve the
     APIs of a controller, the others those of a broker.
