@@ -4,7 +4,8 @@
     type    0 ABORT   1 COMMIT   2 LEADER_CHANGE   3 SNAPSHOT_HEADER   4 SNAPSHOT_FOOTER
             5 KRAFT_VERSION   6 KRAFT_VOTERS
     value   ABORT, COMMIT   int16 version = 0 | int32 coordinator epoch
-            the others      their generated message, version 0, with no version in front
+            the others      their generated message in version 0, the first field of which is this
+                            version
 
 A control batch has bit 5 of its attributes; a transaction marker is the only record of its batch,
 which carries the producer's id and epoch and is transactional too. Clients may not write control
