@@ -12,7 +12,7 @@
     transactions        committed, aborted, open, unknown
     consumer_lag        what groups committed, and how far behind they were
     compaction_savings  what compaction would leave
-    codec_what_if       samples, encoded by every codec and level
+    codec_what_if       samples, encoded by other codecs and levels
     export_parquet      records as Parquet, written by the workers
     find                records by key, expression, time
     replica_difference  two copies of a log

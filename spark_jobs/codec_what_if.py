@@ -1,8 +1,8 @@
 """Estimate what other codecs and levels would save: samples are encoded again.
 
-Batches are sampled from the whole topic and decompressed. The sample of a split ends at --most
-bytes; --every N takes one batch in N up to that limit. Each codec and level of --codecs (such as
-gzip:1,lz4:9,zstd:3) then encodes the samples.
+Batches are sampled from all segments of a topic and decompressed. The sample of a split (at most a
+segment) ends at --most bytes; --every N takes one batch in N up to that limit. Each codec and level
+of --codecs (such as gzip:1,lz4:9,zstd:3) then encodes the samples.
 
 --batch-bytes joins neighbouring batches to the given sizes first, to show what larger batches
 (linger.ms, batch.size) would save; the samples are then runs of neighbouring batches. A size that

@@ -1,12 +1,12 @@
 """Count records and bytes over time, by the timestamps of the records.
 
 --every 1h (s, m, h or d) sets the width of a bucket; by default it is the smallest of some widths
-(1s to 30d) that gives at most 200 buckets. --by headers counts a whole batch in the bucket of its
-largest timestamp: it reads only headers, and is accurate where batches span a short time. (If only
-part of a batch is in the range from --since to --until, that batch is decoded, and only the records
-in the range count.) Bytes are those of keys and values, or bytes on disk with --by headers. A time
-that no calendar has (microseconds in a field for milliseconds) is a row with `bucket_ms` alone;
-records without a time (-1) are a row with neither `bucket_ms` nor `bucket`.
+(1s to 30d) that gives at most 200 buckets, or the largest. --by headers counts a whole batch in the
+bucket of its largest timestamp: it reads only headers, and is accurate where batches span a short
+time. (If only part of a batch is in the range from --since to --until, that batch is decoded, and
+only the records in the range count.) Bytes are those of keys and values, or bytes on disk with --by
+headers. A time that no calendar has (microseconds in a field for milliseconds) is a row with
+`bucket_ms` alone; records without a time (-1) are a row with neither `bucket_ms` nor `bucket`.
 """
 
 from __future__ import annotations

@@ -6,9 +6,9 @@ the order within a partition are preserved. (--timestamps now sets new timestamp
 sends a time of 0 as 1, and keeps the order over its retries only with --producer
 enable.idempotence=true.) kafka-python cannot send a header without a value, or a record with
 neither key nor value: such records are rejected and counted as errors. The clock starts at the
-earliest of the partitions' first records; a record that is older, or has no time, is sent as soon
-as its turn comes. Records of aborted transactions are left out unless --isolation read_uncommitted
-is given.
+earliest of the partitions' first records that have a time; a record that is older, or has no time,
+is sent as soon as its turn comes. Records of aborted transactions are left out unless --isolation
+read_uncommitted is given.
 
 `records` and `bytes` are those that the broker acknowledged; the exit code is 1 if there were
 errors. A producer that fails ends the job, because Spark would otherwise send its records again.

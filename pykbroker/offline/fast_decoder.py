@@ -8,7 +8,7 @@ State   two buffers, reused for every chunk: fresh memory costs more (page fault
 In      a Split and ReadOptions. Out: Arrow record batches; faults go to the reporter.
 Invariants
     The rows and the faults are those of the plain decoder, in the same order; but damage inside
-    records is noticed only in what the columns need.
+    records, where no column needs it, may go unnoticed.
     Memory: a chunk; twice what is decompressed at a time (the pieces and the area that joins them,
     each a few MiB more than the largest batch's contents); the rows being returned. A wrong length
     never allocates more than the file.

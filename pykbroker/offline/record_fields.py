@@ -8,7 +8,7 @@ nothing, timestamps only the front of a record.
 
 Invariant   The decoded fields have the values that `record_batch.iter_records` returns. What that
             would reject in them raises Doubt or IndexError, and is decoded the slow way; damage in
-            other fields is not noticed.
+            other fields may go unnoticed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The varints at the start of a record: length, attributes, deltas of time and offset.
+"""The fields at the start of a record: length, attributes, deltas of time and offset.
 
 They are in the first bytes of a record, so one 64-bit word of each record usually contains all of
 them: after each read, the rest of the word is shifted down. This takes a third of the time of

@@ -314,7 +314,9 @@ class _Taker:
         self._copy_aborted(segment, end)
 
     def _copy_aborted(self, segment: SegmentFiles, end: FrozenEnd) -> None:
-        """Copy the transaction index, which may be newer than the listing, up to the frozen end."""
+        """Copy the transaction index, which may be newer than the listing, up to the frozen end; a
+        damaged one as it is.
+        """
         path, base = segment.transaction_index, segment.base_offset
         entries = aborted_transactions(path, base) if os.path.isfile(local_path(path)) else []
         if entries is None:

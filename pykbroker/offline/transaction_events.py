@@ -92,8 +92,8 @@ def _type_of(batch: bytes, header: BatchHeader) -> int:
 def segment_events(
     opened: SegmentFile, segment: SegmentFiles, end: int, limit: int
 ) -> Iterator[tuple[HeaderRun, list[Event]]]:
-    """Yield the headers of a segment's batches of magic 2 up to position `end`, and the events up
-    to these.
+    """Yield the headers of a segment's batches behind its old messages and up to position `end`,
+    and the events up to these.
 
     Its offsets end before `limit`. The walk is that of the decoders: where no batch follows a
     corrupt one, it resumes at the next known batch.

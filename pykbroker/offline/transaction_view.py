@@ -1,9 +1,9 @@
 """Transactions of a partition as rows, from its batches and markers.
 
-    batch             begins a transaction of its producer, or adds to it
-    marker            ends it: committed, aborted
-    corrupt bytes     may have been the marker of those that are open there: unknown; what their
-                      producers write after them is a transaction of its own
+    transactional batch   begins a transaction of its producer, or adds to it
+    marker                ends it: committed, aborted
+    corrupt bytes         may have been the marker of those that are open there: unknown; what their
+                          producers write after them is a transaction of its own
 
 Log directories are those of `open_log`; a log that is being written to is read to its current end.
 """
@@ -152,7 +152,9 @@ class _Follower:
 
 
 def _batches(run: HeaderRun) -> Iterator[tuple[int, int, Any]]:
-    """Yield (position, 1, (header, time of the first record)) of transactional record batches."""
+    """Yield (position, 1, (header, time of the first record, or else the largest)) of transactional
+    record batches.
+    """
     positions, table, _ = run
     kind = table["attributes"] & (TRANSACTIONAL_BIT | CONTROL_BIT)
     first, known = first_times(table)

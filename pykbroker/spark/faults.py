@@ -13,7 +13,7 @@ _Returned = TypeVar("_Returned")
 
 
 class OptionError(OfflineError):
-    """An option does not exist, or has an invalid value."""
+    """An option does not exist, has an invalid value, or cannot be used here."""
 
     def __init__(self, name: str, message: str) -> None:
         super().__init__(f"option {name}: {message}")

@@ -201,7 +201,7 @@ class _Conversion:
         yield pa.RecordBatch.from_pydict({"name": names}, schema=_WRITTEN)
 
     def _tables(self, split: Split) -> Iterator[Any]:
-        """The records in tables of the size of a row group."""
+        """Yield the records in tables of about the size of a row group."""
         held: list[Any] = []
         size = 0
         for batch in read_task(task_of_split(self.options, split)):

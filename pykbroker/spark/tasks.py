@@ -135,7 +135,7 @@ def plan_tasks(
 
 
 def narrowing(options: SourceOptions, pushed: Pushdown | None = None) -> Pushdown:
-    """Return what option `where` and pushed filters exclude."""
+    """Return the pushed filters together with those of option `where`."""
     found = replace(pushed, rows=list(pushed.rows)) if pushed is not None else Pushdown()
     for _ in found.push(options.where, tuple(ALL_COLUMNS)):
         pass  # times: they come back to be looked at again, which reading does

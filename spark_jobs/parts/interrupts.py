@@ -44,7 +44,7 @@ class Interrupts:
             signal.signal(signal.SIGINT, self._before)
 
     def follow(self, context: Any) -> None:
-        """Cancel the jobs of this SparkContext as well."""
+        """Let Ctrl-C cancel the jobs of this SparkContext as well."""
         self._context = context
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:

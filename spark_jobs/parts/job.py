@@ -66,7 +66,7 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
 
 
 class _Once(argparse.Action):
-    """An option with one value: given twice, one value would be ignored silently."""
+    """An option with one value; giving it twice is an error, because one value would be ignored."""
 
     is_given = False
 

@@ -2,7 +2,7 @@
 
 The workers write side tables into OUT/left-out/run-<mark> (option `corruptBatchSink`, unless it is
 given); `left_out` reads them back. They take the place of those of an earlier run, in OUT/left-out,
-once there is a result.
+once the job has run without an error.
 
     corrupt-<task>.json    a batch a line
     counts-<task>.json     {"batches", "bytes"} of all that the task left out, {"rows", "row_bytes"}

@@ -32,8 +32,8 @@ def sample_batches(
 ) -> Iterator[RawBatch]:
     """Yield every n-th batch of records of a split, until they reach `most_bytes` on disk.
 
-    A corrupt batch that would be among them raises CorruptSegment in FAILFAST, and is skipped in
-    the other modes.
+    A corrupt batch that would be among them, and bytes that are no batch, raise CorruptSegment in
+    FAILFAST, and are skipped in the other modes.
     """
     for run in sample_runs(split, every, most_bytes, options, 1):
         yield from run

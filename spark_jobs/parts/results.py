@@ -59,7 +59,7 @@ def nothing_empty_left(out: str) -> Iterator[None]:
 
 
 def clear_outcome(out: str) -> None:
-    """Delete the result that `out` holds, of whatever job: what its summary names."""
+    """Delete the result that `out` holds, of whatever job: its summary, and what that names."""
     target = Target(out)
     there = target.names()
     if SUMMARY not in there:
