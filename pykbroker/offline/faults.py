@@ -1,7 +1,8 @@
 """The errors of reading log directories.
 
 Their messages show neither the credentials (`user:password@`) nor the values of options
-(`?name=value`) of a URI, because these may be secret.
+(`?name=value`) of a well-formed URI (a slash in a password is `%2F`, a space `%20`), because these
+may be secret.
 """
 
 from __future__ import annotations
