@@ -11,9 +11,8 @@ request over the network.
                                                          process had the active one when asked
 
 State: none; a request that may be retried is a coroutine of its own.
-In:    messages with a deadline. Out: a Deferred of the response message, or of a KafkaError:
-       REQUEST_TIMED_OUT at the deadline, the controller's error for the whole request, or, for
-       `forward`, UNSUPPORTED_VERSION or UNKNOWN_SERVER_ERROR for the Envelope.
+In:    messages with a deadline. Out: a Deferred of the response message, or of a KafkaError, such
+       as REQUEST_TIMED_OUT at the deadline or the controller's error for the whole request.
 Source: Kafka's `NodeToControllerRequestThread.java`, `ForwardingManagerImpl.java`.
 """
 
@@ -119,7 +118,8 @@ class ControllerChannel:
         """Forward a client's request to the active controller, in the client's version.
 
         `here`: the function that answers on the active controller's node if the controller itself
-        does not.
+        does not. Another controller's error for the Envelope becomes KafkaError
+        UNSUPPORTED_VERSION or UNKNOWN_SERVER_ERROR.
         """
         local = self._local
         if local is None:

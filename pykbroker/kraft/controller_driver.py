@@ -11,8 +11,7 @@ Invariants: a reply is released only when everything that it reports is committe
        with a new machine on the committed image (images share their parts; the index of very many
        partitions is built in slices, and until then this node is not the active controller).
        A decision may breathe (`environment/slices.py`), and requests that arrive meanwhile
-       are decided after it. One that may change very many partitions is made in slices,
-       and its records are appended in pieces, unless they are atomic.
+       are decided after it. Very many records are appended in pieces, unless they are atomic.
 A decision without records also waits for earlier decisions, because its answer may depend on them.
 Source: Kafka's `QuorumController.java`, `DeferredEventQueue.java`.
 """
@@ -99,8 +98,8 @@ class ControllerDriver:
         return self.controller is not None
 
     def submit(self, message: Message, version: int) -> Deferred:
-        """Let the controller decide a request; the Deferred is resolved with the response message
-        once it is committed, or with a KafkaError.
+        """Let the controller decide a request, in slices if it `takes_long`; the Deferred is
+        resolved with the response message once it is committed, or with a KafkaError.
         """
 
         def decided(controller: Controller, now_ms: int) -> Decision[MetadataRecord]:
@@ -184,8 +183,8 @@ class ControllerDriver:
                 deferred.resolve(refusal)
 
     def _last_offset(self) -> int:
-        """Return the last offset of the latest decision; this answer must not
-        be released before it.
+        """Return the offset that the latest waiting reply needs, before which this answer must not
+        be released; -1 if none waits.
         """
         last_offset = self._waiting.last_offset
         return -1 if last_offset is None else last_offset
@@ -310,7 +309,7 @@ class ControllerDriver:
             self._on_fatal(outcome)
 
     def deactivate(self) -> None:
-        """Stop deciding; waiting callers are redirected to the next controller."""
+        """Stop deciding; waiting callers receive NOT_CONTROLLER."""
         self.controller = None
         for timer in self._timers.values():
             timer.cancel()

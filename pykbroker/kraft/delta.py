@@ -147,7 +147,7 @@ class MetadataDelta:
     # The current state.
 
     def topic(self, topic_id: bytes) -> TopicImage | None:
-        """Return the topic with this id, including changes."""
+        """Return the topic with this id, including changes; None if there is none."""
         if topic_id in self.topics:
             return self.topics[topic_id]
         return self.image.topics_by_id.get(topic_id)

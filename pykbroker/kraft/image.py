@@ -3,10 +3,9 @@
 State: topics (by name and by id), brokers, controllers, configs, features, the next producer id;
 and records of kinds that nothing here interprets yet (ACLs, SCRAM, quotas, tokens), kept unchanged
 so that a snapshot loses nothing.
-In:  built by `MetadataDelta.apply` only, from an empty one on.
-Out: read everywhere; `records()` produces a snapshot.
+Built by `MetadataDelta.apply`, from an empty one on; `records()` produces a snapshot.
 Invariants: immutable. Parts that did not change are shared with the previous image, so a change of
-one topic costs that topic, however many there are (`shared_table.py`).
+one topic costs little more than that topic, however many there are (`shared_table.py`).
 Source: Kafka's `MetadataImage.java` and the classes beside it.
 """
 
@@ -131,11 +130,11 @@ class MetadataImage:
         return self.features.get(ELIGIBLE_LEADER_REPLICAS_VERSION, 0) > 0
 
     def topic(self, name: str) -> TopicImage | None:
-        """Return the topic with this name."""
+        """Return the topic with this name; None if there is none."""
         return self.topics_by_name.get(name)
 
     def topic_by_id(self, topic_id: bytes) -> TopicImage | None:
-        """Return the topic with this id."""
+        """Return the topic with this id; None if there is none."""
         return self.topics_by_id.get(topic_id)
 
     def partition(self, name: str, partition: int) -> PartitionImage | None:

@@ -28,7 +28,8 @@ from pykbroker.protocol.primitives import DecodeError
 def bootstrap_of(
     config: BrokerConfig, files: Files, log: MetadataLog, latest: Snapshot | None
 ) -> list[MetadataRecord]:
-    """Return the records for an empty log, from the checkpoint of formatting; empty without one.
+    """Return the records for an empty log, from the checkpoint of formatting; empty without one,
+    or if there is a later snapshot.
 
     Raises UnsupportedCluster if they finalise a feature that this node does not know, StorageError
     if the file of a Kafka before 4.3 cannot be decoded.

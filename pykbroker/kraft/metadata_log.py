@@ -8,11 +8,9 @@
 
 State: the partition's log; the ids of the existing snapshots.
 In:    complete batches with offsets and epoch; snapshots; cleaning requests.
-Out:   batches in log order, decoded; LogDirFailure on disk errors in the log, OSError in the other
-       files; CorruptMetadataLog, CorruptSnapshot, CorruptQuorumState; CorruptBatch and
-       DecodeError for fetched batches.
+Out:   batches in log order, decoded.
 Invariants: unless the log starts at 0, a snapshot reaches its start, so that log and snapshots
-together are always complete.
+together are complete.
 Source: Kafka's `KafkaRaftLog.java`, `MetadataLogConfig.java`.
 """
 
@@ -138,7 +136,8 @@ class MetadataLog:
             files.replace_file(path, PartitionMetadata(METADATA_TOPIC_ID).to_bytes())
 
     def _is_replaced_by(self, latest: SnapshotId) -> bool:
-        """Return whether the log has nothing that follows the newest snapshot.
+        """Return whether the log ends before the newest snapshot, or has only records of earlier
+        epochs than the snapshot's.
 
         The node may have stopped after it had fetched the snapshot, before it had dropped the log.
         Records of epochs before the snapshot's that are beyond it were never committed.
@@ -191,7 +190,7 @@ class MetadataLog:
         self.log.truncate_to(offset)
 
     def begin_at(self, snapshot_id: SnapshotId) -> None:
-        """Drop the log, because a snapshot that reaches beyond its end replaces it."""
+        """Drop the log and earlier snapshots, because a snapshot of the leader replaces them."""
         self.log.truncate_fully_and_start_at(snapshot_id.offset)
         for old in [at for at in self.snapshots if at < snapshot_id]:
             self.snapshots.remove(old)
@@ -261,7 +260,7 @@ class MetadataLog:
     def write_election(
         self, election: ElectionState, kraft_version: int, voter_ids: list[int]
     ) -> None:
-        """Write the quorum-state file, durably."""
+        """Write the quorum-state file, durably. Raises OSError."""
         content = encode_quorum_state(election, kraft_version, voter_ids)
         self.files.replace_file(f"{self.directory}/{QUORUM_STATE_FILE}", content)
 
@@ -272,7 +271,9 @@ class MetadataLog:
         return self.snapshots[-1] if self.snapshots else None
 
     def read_snapshot(self, snapshot_id: SnapshotId) -> Snapshot:
-        """Load a snapshot. Raises CorruptSnapshot if it is damaged or has an unknown record."""
+        """Load a snapshot. Raises CorruptSnapshot if it is damaged or has an unknown record,
+        OSError if it cannot be read.
+        """
         content = self.files.read_file(f"{self.directory}/{snapshot_id.file_name}")
         try:
             return decode_snapshot(snapshot_id, content)
@@ -360,7 +361,7 @@ class MetadataLog:
 
 def decode_log_batch(header: BatchHeader, batch: memoryview) -> LogBatch:
     """Decode a batch of the metadata log. Raises CorruptBatch if its checksum is wrong or its
-    records do not fill it, DecodeError for a metadata record that this release does not know.
+    records do not fill it, DecodeError for a record that is invalid or unknown to this release.
     """
     if not check_crc(batch):
         raise CorruptBatch(f"the batch at offset {header.base_offset} fails its checksum")

@@ -51,7 +51,9 @@ class MetadataReplay:
         return self._open is not None
 
     def copy(self) -> MetadataReplay:
-        """Return a second replay from the same place; outside a transaction this costs nothing."""
+        """Return a second replay from the same place; outside a transaction this costs nothing.
+        Raises RuntimeError if there are changes that no step has sealed.
+        """
         twin = MetadataReplay(self.stable)
         twin._provenance = self._provenance
         if self._open is not None:

@@ -5,8 +5,8 @@
       batches         the records of the image
       control batch   SnapshotFooter: without it the snapshot is incomplete
 
-Offsets inside count from 0 and have no meaning. `00000000000000000000-0000000000` is written by
-`storage format`: its records take effect when a controller has written them to the log.
+Offsets inside count from 0 and have no meaning. `00000000000000000000-0000000000` is written when
+the directory is formatted: its records take effect when a controller has written them to the log.
 A snapshot is written under the suffix `.part`, synced, made read only, and renamed.
 Source: Kafka's `Snapshots.java`, `RecordsSnapshotWriter.java`, `RaftSnapshotWriter.java`.
 """
@@ -109,7 +109,7 @@ def encode_snapshot(
 
 def decode_snapshot(snapshot_id: SnapshotId, content: bytes) -> Snapshot:
     """Decode a snapshot file. Raises CorruptSnapshot if it is incomplete or damaged, DecodeError
-    for a metadata record that this release does not know.
+    for a record that is invalid or unknown to this release.
     """
     timestamp, kraft_version = -1, 0
     voters: VoterSet | None = None

@@ -1,11 +1,8 @@
 """Writes metadata snapshots, and deletes old ones and the log before them.
 
-    enough committed bytes or time since the last one    --> a snapshot of the published image is
-                                                              written in a thread
+    enough committed bytes or time since the last one     --> a snapshot of the published image is
+    (of this run, or since the start)                         written in a thread
     written, and once a minute                            --> old snapshots and log are deleted
-
-State: when the last snapshot was taken; whether one is being written.
-In:    `on_commit`, a timer. Out: files beside the metadata log; `on_fatal` if the disk fails.
 Source: Kafka's `SnapshotGenerator.java`, `KafkaRaftClient.maybeClean`.
 """
 
@@ -67,7 +64,7 @@ class MetadataSnapshots:
 
     def on_commit(self) -> None:
         """Write a snapshot when metadata.log.max.record.bytes.between.snapshots or
-        metadata.log.max.snapshot.interval.ms is exceeded.
+        metadata.log.max.snapshot.interval.ms is reached.
         """
         if self._is_writing or self._stopped or self._loader.in_transaction:
             return
@@ -78,7 +75,7 @@ class MetadataSnapshots:
 
     def take(self) -> None:
         """Write a snapshot of the published image, in a thread; then clean; unless there is one
-        that is as new.
+        that is as new. `on_fatal` is called if it cannot be written.
         """
         image, log = self._loader.image, self._raft.log
         snapshot_id = SnapshotId(image.offset + 1, image.provenance.epoch)

@@ -8,10 +8,8 @@
     unfence --------- clients see it
     controlled_shutdown, close
 
-State: its parts.
 In:    calls, those above in that order; commits, snapshots and leaders of the quorum.
-Out:   Deferreds; `on_fatal` if the node must stop; from `open` StorageError, UnsupportedCluster,
-       InconsistentMetadata.
+Out:   Deferreds; `on_fatal` if the node must stop.
 Source: Kafka's `SharedServer.scala`, `BrokerServer.scala`.
 """
 
@@ -178,7 +176,9 @@ class KraftNodeDriver:
     # Starting.
 
     def open(self) -> None:
-        """Load the metadata; blocks for a few fsyncs. Raises StorageError, UnsupportedCluster."""
+        """Load the metadata; blocks for a few fsyncs. Raises StorageError, UnsupportedCluster,
+        InconsistentMetadata.
+        """
         directory = metadata_log_path(self.config)
         try:
             self._open(directory)
@@ -407,8 +407,8 @@ class KraftNodeDriver:
         self.raft.fail(failure)
 
     def register_broker(self, listeners: Sequence[Listener]) -> Deferred:
-        """Register this broker with the open ports; resolved with its epoch
-        once the metadata here contains it.
+        """Register this broker with the open ports; resolved with its epoch once the metadata here
+        contains it, or with a KafkaError.
         """
         return spawn(self._register_broker(listeners))
 

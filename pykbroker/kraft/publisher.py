@@ -1,6 +1,6 @@
 """Replays committed records into the cluster image, and publishes it to the rest of the node.
 
-    committed --replayed at once--> image --in order, a large change in slices--> published image
+    committed --replayed--> image --in order, a large change in slices--> published image
 
 State: a `MetadataReplay` of committed records; the published image; unpublished changes.
 In:    `on_commit(batches)`, one call after another; `load_snapshot`; `publish_to`,

@@ -1,8 +1,7 @@
 """The feature levels of a release, and the dependencies of a level.
 
 In:  a metadata.version. Out: the level of every other feature of Kafka 4.4, implemented here or
-     not. `storage format` finalises those that are implemented; `features upgrade
-     --release-version` requests all of them.
+     not.
 Source: the `bootstrapMetadataVersion` and `dependencies` of Kafka's feature enums, `Feature.java`.
 """
 

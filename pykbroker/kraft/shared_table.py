@@ -1,11 +1,12 @@
 """Immutable tables of which a changed copy costs little, however large they are.
 
     up to MOST_COPIED entries    a dict, which is copied
+    and changes
     more                         a SharedTable, even if it shrinks: entries in shards by their hash;
                                  a changed table copies the shards that change, and shares the
                                  others, unless it has outgrown them
 
-In:  `merged(before, changes)`. Out: any mapping; read only.
+Both are read only.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def merged(
 ) -> Mapping[KeyT, ValueT]:
     """Return `before` with `changes` applied, None removing; `before` itself without changes.
 
-    `breathe` is called between the entries of a large table (`environment/slices.py`).
+    `breathe` is called between the changes to a large table (`environment/slices.py`).
     """
     if not changes:
         return before

@@ -119,7 +119,7 @@ def format_storage(
 
     A directory that cannot be read or written does not keep the others from being formatted. Raises
     StorageError and writes nothing if `cluster_id` is no UUID, if one is already formatted (unless
-    `ignore_formatted`), belongs to another cluster or node, or has a metadata log but no identity,
+    `ignore_formatted`), damaged, of another cluster or node, or has a metadata log but no identity,
     or if none can be read.
     """
     _check_uuid(cluster_id)

@@ -18,7 +18,9 @@ from pykbroker.kraft.partition_image import PartitionImage
 def placed_partitions(
     state: ControllerState, first: int, count: int, factor: int
 ) -> dict[int, PartitionImage]:
-    """Return `count` partitions from number `first`, on brokers chosen by the placement."""
+    """Return `count` partitions from number `first`, on brokers chosen by `place_replicas`, whose
+    KafkaError is raised.
+    """
     brokers = state.image.brokers.values()
     placed = place_replicas(brokers, count, factor, state.random, state.breathe)
     made: dict[int, PartitionImage] = {}

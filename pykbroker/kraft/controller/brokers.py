@@ -90,7 +90,7 @@ def register_broker(
     """Decide a BrokerRegistrationRequest; the reply carries the broker's epoch. Raises KafkaError
     if the broker must not register, or not yet.
 
-    The epoch of a new incarnation is the offset of its first record, so it only grows.
+    The epoch of a new incarnation is the offset of the next record of the log, so it only grows.
     """
     if request.cluster_id != state.cluster_id:
         raise KafkaError(
@@ -309,7 +309,7 @@ def _directory_changes(
 
 
 def matters_to_many(state: ControllerState, broker_id: int) -> bool:
-    """Return whether very many partitions change if this broker leaves."""
+    """Return whether very many partitions may change if this broker leaves."""
     return _are_many(chain(state.index.in_sync(broker_id), state.index.eligible(broker_id)))
 
 
@@ -330,7 +330,7 @@ def _are_many(places: Iterator[Place]) -> bool:
 
 
 def fence_stale_broker(state: ControllerState, now_ms: int) -> Decision[MetadataRecord]:
-    """Fence one broker whose session has expired; the reply says whether there was one."""
+    """Fence one broker whose session has expired; the reply says whether a session had expired."""
     broker_id = state.sessions.expired(now_ms)
     if broker_id is None:
         return Decision(reply=False)

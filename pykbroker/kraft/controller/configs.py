@@ -5,8 +5,8 @@ Out: a `ConfigRecord` for each key that changes, of a broker for each key that i
 and what a new `min.insync.replicas` does to eligible leaders. Each resource succeeds or fails by
 itself; an unknown operation or too many records fail the whole request. Of broker resources, only
 the names, the lengths of the values, operations on lists and `min.insync.replicas` are checked
-here: the broker has validated the values before it forwarded them
-(`broker/metadata/config_admin.py`), because only it knows its static configuration.
+here: a broker validates the values before it forwards them (`broker/metadata/config_admin.py`),
+because only it knows its static configuration.
 Source: Kafka's `ConfigurationControlManager.java`, `ControllerConfigurationValidator.scala`,
 `ControllerApis.scala`.
 """

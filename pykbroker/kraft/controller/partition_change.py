@@ -18,8 +18,9 @@ min.insync.replicas, so a replica that leaves a set that small still has all com
     2 comes back                2         1        2
 
 A replica stops being eligible when it or enough others are in sync, when a reassignment removes it,
-when another leader is elected that may lack records, when min.insync.replicas changes, or when its
-broker returns from an unclean shutdown, which may have lost records, or without the log directory.
+when another leader is elected that may lack records, when min.insync.replicas changes, when the
+feature is switched off, or when its broker returns from an unclean shutdown, which may have lost
+records, or without the log directory.
 If none is left, the last known leader may lead, whatever the topic says of unclean elections, and
 then has to recover.
 Source: Kafka's `PartitionChangeBuilder.java`, `PartitionReassignmentReplicas.java`.
@@ -86,7 +87,8 @@ def elect_leader(
     *,
     may_be_last_known: bool = False,
 ) -> tuple[int, bool]:
-    """Return the new leader, and whether it may lack committed records.
+    """Return the new leader (NO_LEADER if none is possible), and whether it may lack committed
+    records.
 
     `replicas` are the replicas after the change, if they change with the leader. Eligible leader
     replicas `elr` can be elected while no replica is in sync; `may_be_last_known` allows the last
@@ -150,7 +152,7 @@ def complete_reassignment(
     if there is none.
 
     It waits for every added replica to be in sync. If the replication factor shrinks, it waits for
-    every remaining replica, so that completion never leaves too small an in-sync set.
+    every remaining replica.
     """
     if not removing and not adding:
         return None

@@ -1,12 +1,12 @@
-"""The partitions in which a broker has a role: used by fencing, heartbeats and elections.
+"""The partitions in which a broker has a role, and those that may need an election.
 
 State: for each broker, the partitions with it in sync and those with it among the eligible leaders
 (KIP-966), by topic; how many partitions it leads; the partitions without a leader, and those not
 led by their preferred replica.
-In:    `follow(delta)` for each metadata change. Out: (topic id, partition) pairs, and counts.
-Invariants: the index of an image is the same whether it was built from the image or from the deltas
-that led there. The cost is proportional to the partitions that a delta changes or an answer
-contains, however large the cluster is.
+In:    `follow(delta)` for each metadata change. Out: (topic id, partition) pairs.
+Invariants: the index of an image has the same partitions whether it was built from the image or
+from the deltas that led there. The cost of a delta or an answer is proportional to the partitions
+that it contains, however large the cluster is.
 Source: Kafka's `BrokersToIsrs.java`, `BrokersToElrs.java`, and `imbalancedPartitions` of
 `ReplicationControlManager.java`.
 """
@@ -81,7 +81,7 @@ class PartitionIndex:
         return _each(self._imbalanced)
 
     def _add_topic(self, topic: TopicImage, breathe: Breathe = go_on) -> None:
-        """Add a topic with all its partitions at once, because a term begins with all topics."""
+        """Add a topic with all its partitions; `breathe` is called between them."""
         in_sync: defaultdict[int, set[int]] = defaultdict(set)
         for number, partition in topic.partitions.items():
             breathe()
@@ -125,7 +125,7 @@ class PartitionIndex:
 
 
 def _each(places: _Places | None) -> Iterator[Place]:
-    """Return the places in partition order within each topic, the same on every machine."""
+    """Return the places, in partition order within each topic."""
     for topic_id, numbers in (places or {}).items():
         for number in sorted(numbers):
             yield topic_id, number

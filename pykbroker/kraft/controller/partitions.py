@@ -1,6 +1,5 @@
-"""Leaders and in-sync replicas: elections when brokers join, leave or fail.
+"""Leaders and in-sync replicas: elections when brokers or log directories join, leave or fail.
 
-In:  the controller's state and which broker is joining, leaving or has crashed.
 Out: `PartitionChangeRecord`s for the partitions that change (`partition_change.py`).
 A replica in an offline log directory cannot lead, whether the directory failed while its broker was
 running or was missing from the broker's registration.
@@ -188,7 +187,9 @@ def broker_leaves(state: ControllerState, broker_id: int) -> list[MetadataRecord
 def broker_comes(
     state: ControllerState, broker_id: int, offline: frozenset[bytes] = frozenset()
 ) -> list[MetadataRecord]:
-    """Return leaders for the partitions that have none and that `broker_id` may lead."""
+    """Return the changes that give a leader to partitions without one, now that `broker_id` may
+    lead.
+    """
     affected = state.at(state.index.leaderless())
     return leader_and_isr_updates(state, affected, add=broker_id, offline=offline)
 

@@ -130,7 +130,7 @@ def place_replicas(
     breathe: Breathe = go_on,
 ) -> list[list[int]]:
     """Return the replicas of `partitions` new partitions. Raises KafkaError if the factor is not
-    positive, if there are too few brokers, or if all of them are fenced.
+    positive, if there are too few brokers, or if none that takes replicas is unfenced.
     """
     racks = _Racks(random, filter(_takes_replicas, brokers))
     if replication_factor <= 0:

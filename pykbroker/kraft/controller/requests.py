@@ -59,7 +59,9 @@ def decide(
 
 
 def takes_long(controller: Controller, message: Any) -> bool:
-    """Return whether the decision on this request may change very many partitions."""
+    """Return whether to decide this request in slices, because it may change very many partitions
+    although the request itself is short (see `_LONG`).
+    """
     is_long = _LONG.get(type(message).__name__)
     return is_long is not None and is_long(controller.state, message)
 
@@ -68,7 +70,9 @@ MANY_PARTITIONS = 200
 
 
 def _creates_many(state: ControllerState, message: Any) -> bool:
-    """Return whether a CreateTopics request asks for very many partitions."""
+    """Return whether a CreateTopics request asks for very many topics, or partitions by number
+    (assignments by the client are not counted).
+    """
     topics = message.topics
     if len(topics) > MANY_PARTITIONS:
         return True

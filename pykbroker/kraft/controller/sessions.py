@@ -1,9 +1,8 @@
 """Broker sessions: which brokers are alive, and how far they have read the metadata log.
 
-State: per broker the time of its last sign of life, the offset it reported, and the offset at which
-its controlled shutdown began. It is soft state: a controller that becomes active gives every broker
-that is not fenced a full session to report.
-In:  `touch`, `begin_controlled_shutdown`, `forget`. Out: answers about one broker or all of them.
+State: per broker the time of its last sign of life, the offset it reported, and the offset that
+others must have read before it may stop. It is soft state: a controller that becomes active gives
+every broker that is not fenced a full session to report.
 Source: Kafka's `BrokerHeartbeatManager.java`, `BrokerHeartbeatTracker.java`.
 """
 
@@ -45,7 +44,9 @@ class BrokerSessions:
             session.controlled_shutdown_offset = offset
 
     def controlled_shutdown_offset(self, broker_id: int) -> int:
-        """Return the offset of its controlled shutdown; -1 if the broker is not shutting down."""
+        """Return the offset that `begin_controlled_shutdown` recorded; -1 if the broker is not
+        shutting down.
+        """
         session = self._sessions.get(broker_id)
         return -1 if session is None else session.controlled_shutdown_offset
 
@@ -80,6 +81,8 @@ class BrokerSessions:
         self._sessions.pop(broker_id, None)
 
     def next_deadline_ms(self) -> int | None:
-        """Return when the next session expires, unless its broker reports before."""
+        """Return when the next session expires, unless its broker reports before; None if there is
+        no session.
+        """
         heard = [session.last_heard_ms for session in self._sessions.values()]
         return min(heard) + self.timeout_ms if heard else None

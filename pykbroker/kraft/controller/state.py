@@ -97,7 +97,7 @@ class ControllerState:
         return effective
 
     def topic_config(self, overrides: Mapping[str, str]) -> TopicConfig:
-        """Return the configuration of a topic with these overrides."""
+        """Return the configuration of a topic with these overrides. Raises ConfigError."""
         return TopicConfig.from_overrides(self.config(), overrides)
 
     def broker(self, broker_id: int) -> BrokerRegistration | None:

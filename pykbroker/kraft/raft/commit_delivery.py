@@ -3,8 +3,8 @@
     add --batches in the order of the log--> take(high watermark) --portions--> the listener
                                              end <--------- has handled it ----------'
 
-A portion is small enough to be replayed in one turn of the event loop, so a batch with very many
-records is delivered in parts; `is_end` marks the last of them.
+A portion has some 500 records, so a batch with very many records is delivered in parts; `is_end`
+marks the last of them.
 
 State: the batches, of which the first may be delivered in part; the offset up to which everything
 was delivered; whether the next portion waits for a turn of the loop, or for the listener.

@@ -40,7 +40,7 @@ def local_voter(
 
 
 def bootstrap_servers(config: BrokerConfig) -> list[tuple[str, int]]:
-    """Return controller.quorum.bootstrap.servers: `host:port`."""
+    """Return controller.quorum.bootstrap.servers as (host, port); a host without brackets."""
     found = []
     for entry in config.controller_quorum_bootstrap_servers:
         host, _, port = str(entry).rpartition(":")

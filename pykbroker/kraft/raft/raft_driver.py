@@ -1,8 +1,5 @@
 """Drives the quorum: the log, its fsyncs, the quorum-state file, and the notification of commits.
 
-State: the raft machine, the metadata log, the batches that are written but not yet delivered.
-In:    `open`, `prepare` and `append` (the active controller), `append_voters`, batches, truncations
-       and snapshots of the leader, `answer` (requests of other replicas), timers, fsyncs.
 Out:   `on_commit(batches)`, `on_snapshot` and `on_leader(leader_id, epoch)` of the listener;
        messages of the messenger; `on_progress` when other replicas may have more to fetch;
        `on_fatal` if the disk fails or the listener cannot apply what is committed: a node without
@@ -111,7 +108,9 @@ class RaftDriver:
 
     @property
     def is_caught_up(self) -> bool:
-        """Has the listener received all that the leader's last answer said was committed?"""
+        """Whether the listener has received all that the leader's answers said was committed; on
+        the leader, whether it has received a record of its epoch.
+        """
         role = self.raft.role
         if isinstance(role, Leader):
             return self._delivery.offset > role.epoch_start_offset
@@ -154,7 +153,7 @@ class RaftDriver:
         self, records: Sequence[MetadataRecord], *, atomic: bool, breathe: Breathe = go_on
     ) -> PreparedAppend:
         """Encode records for `append`, breathing between them. Raises KafkaError if this node does
-        not lead, or they are too large for one batch.
+        not lead, or if atomic records are too large for one batch.
         """
         chunks = cut_into_batches(records, atomic=atomic, breathe=breathe)
         if not self.raft.is_leader or self._stopped:
@@ -164,7 +163,7 @@ class RaftDriver:
     def append(self, prepared: PreparedAppend) -> None:
         """Append what `prepare` returned, as the leader, at the end that the log has now. The
         records are committed when `on_commit` reports them. Raises KafkaError(KAFKA_STORAGE_ERROR)
-        if the disk failed: the node stops.
+        if the disk failed: the node stops (during `open`, LogDirFailure).
         """
         now_ms = self._now_ms()
         for chunk in prepared.chunks:
@@ -269,8 +268,8 @@ class RaftDriver:
     # The machine.
 
     def _step(self, event: ev.Event) -> None:
-        """Carry out the effects of an event. If the disk fails, raises KafkaError and skips the
-        remaining effects, because a vote that is not on disk must not be given.
+        """Carry out the effects of an event. If the disk fails, raises KafkaError (in `open`, the
+        failure) and skips the rest, because a vote that is not on disk must not be given.
         """
         effects = self.raft.step(event, self._now_ms())
         try:
@@ -413,7 +412,7 @@ class RaftDriver:
         self.step(ev.Flushed(job.offset))
 
     def _deliver(self) -> None:
-        """Deliver what is committed: one portion now, the others in turns of their own."""
+        """Deliver what is committed: a portion a turn of the loop, during `open` all at once."""
         delivery = self._delivery
         while not delivery.is_due:
             portion = delivery.take(self.raft.high_watermark)

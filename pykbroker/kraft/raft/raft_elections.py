@@ -73,8 +73,8 @@ def pre_vote_not_supported(raft: RaftState, event: ev.PreVoteNotSupported, now_m
 
 
 def lose_pre_vote(raft: RaftState, role: Prospective, now_ms: int, deadline_ms: int) -> None:
-    """Give up a pre-vote, because the election would not be won: follow the known
-    leader, or wait until `deadline_ms` before asking again.
+    """Give up a pre-vote that was lost or not answered in time: follow the known leader if it is a
+    voter, else wait until `deadline_ms` before asking again.
     """
     if role.leader_id >= 0 and role.leader_id in raft.voters.nodes:
         raft.become_follower(raft.epoch, role.leader_id, now_ms)

@@ -101,7 +101,7 @@ class PreVoteNotSupported:
 
 @value
 class BeginEpochRequested:
-    """A BeginQuorumEpoch request: a new leader announces itself."""
+    """A BeginQuorumEpoch request: a leader announces itself."""
 
     leader_id: int
     epoch: int
@@ -120,7 +120,7 @@ class EndEpochRequested:
 
 @value
 class NewsReceived:
-    """A response of another replica that contains only the epoch and leader it knows."""
+    """A response of another replica, of which only the epoch and the leader that it knows count."""
 
     epoch: int
     leader_id: int
@@ -143,7 +143,9 @@ class FollowerFetched:
 
 @value
 class LeaderAnswered:
-    """A Fetch answer of the leader, which is alive, with its high watermark."""
+    """An answer of the leader, which is alive, to a Fetch or a FetchSnapshot; `high_watermark` is
+    -1 if the answer tells none.
+    """
 
     leader_id: int
     epoch: int
@@ -194,8 +196,8 @@ class AppendControl:
 
 @value
 class LeaderChanged:
-    """The leader is known (or -1: unknown again). With this replica's id, the
-    controller may begin.
+    """Another leader or epoch is known; `leader_id` -1: no leader. With this replica's id, the
+    controller may begin once everything before the epoch has been delivered.
     """
 
     leader_id: int

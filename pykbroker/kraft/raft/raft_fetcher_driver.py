@@ -1,17 +1,14 @@
-"""Fetches the metadata log from the leader: one request at a time, as Kafka's replicas do.
+"""Fetches the metadata log from the leader: one fetch at a time, as Kafka's replicas do.
 
     no leader known, or not reachable    --> ask any replica who leads (bootstrap servers, voters)
     leader known                          --> Fetch from the log's end
-        records      appended, synced (voters), then the next Fetch
+        records      appended; synced by a voter, and by a controller that can become one; then the
+                     next Fetch
         diverging    the log is truncated to where both agree
         snapshot id  the snapshot is fetched in slices, verified, and replaces the log
 
-State: whether the leader was recently unreachable; the epoch whose leader knows where this voter
-listens. Everything else is in the machine and the log.
 In:    `wake` when the role may have changed. Out: requests through `send`; calls to the driver;
 `on_fatal` if the log can no longer be followed.
-Invariant: the log of a voter, and of a controller that can become one, is on disk before its next
-Fetch reports its end to the leader.
 Source: Kafka's `KafkaRaftClient.java` (`pollFollower`, `handleFetchResponse`,
 `handleFetchSnapshotResponse`).
 """
@@ -250,8 +247,8 @@ class RaftFetcher:
         return True
 
     async def _tell_leader(self, leader: Peer) -> None:
-        """Tell each new leader where this voter listens, which at
-        kraft.version 0 is not in the log.
+        """Tell a new leader where this voter listens, unless that is in the log (never at
+        kraft.version 0).
         """
         raft = self._raft
         if (
@@ -287,7 +284,7 @@ class RaftFetcher:
         return known.epoch == raft.epoch and isinstance(role, Follower)
 
     def _alive(self, high_watermark: int) -> None:
-        """Report an answer of the leader to the machine, with its high watermark."""
+        """Report an answer of the leader to the machine; `high_watermark` -1: it tells none."""
         role = self._raft.role
         assert isinstance(role, Follower)
         self._driver.step(ev.LeaderAnswered(role.leader_id, self._raft.epoch, high_watermark))

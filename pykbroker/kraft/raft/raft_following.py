@@ -60,7 +60,7 @@ def successor_backoff_ms(
 
 
 def leader_answered(raft: RaftState, event: ev.LeaderAnswered, now_ms: int) -> None:
-    """Handle a Fetch answer of the leader, with its high watermark."""
+    """Handle an answer of the leader to a Fetch or a FetchSnapshot."""
     follow_news(raft, event.epoch, event.leader_id, now_ms, from_leader=True)
     role = raft.role
     if not isinstance(role, Follower) or event.epoch != raft.epoch:
@@ -87,9 +87,9 @@ def follow_news(
     """Handle an epoch and a leader reported by another replica; True if the
     message is to be ignored.
 
-    `leader_id` is also UNKNOWN_LEADER if this replica cannot reach that leader. A replica that is
-    looking for another leader follows the old one again only if that one sends a message itself,
-    not because others still report it.
+    `leader_id` is also UNKNOWN_LEADER if this replica cannot reach that leader. An unattached or
+    prospective replica that knows the leader of its epoch follows it because of a message of that
+    leader (`from_leader`), not because others still report it.
     """
     if epoch < raft.epoch:
         return True  # outdated: ignore the message

@@ -60,7 +60,7 @@ def forget_silent_observers(role: Leader, now_ms: int) -> None:
 def follower_fetched_snapshot(
     raft: RaftState, event: ev.FollowerFetchedSnapshot, now_ms: int
 ) -> None:
-    """Record that a replica fetches a snapshot: it is alive, although its log end does not move."""
+    """Record that a voter fetches a snapshot: it is alive, although its log end does not move."""
     role = raft.role
     if not isinstance(role, Leader) or event.replica.id == raft.local.key.id:
         return

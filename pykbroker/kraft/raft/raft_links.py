@@ -1,7 +1,6 @@
-"""This replica's requests to the rest of its quorum: vote and epoch messages, log fetches.
+"""This replica's requests to the rest of its quorum: the messenger and the fetcher.
 
-State: none of its own; a messenger and a fetcher. Not created on the only voter of a quorum, which
-sends no requests.
+Not created on the only voter of a quorum, which sends no requests.
 """
 
 from __future__ import annotations
@@ -75,6 +74,6 @@ class RaftLinks:
         self._fetcher.start()
 
     def stop(self) -> None:
-        """Stop all requests."""
+        """Stop retries and fetches."""
         self._messenger.stop()
         self._fetcher.stop()

@@ -141,8 +141,9 @@ class RaftMessenger:
     async def _ask(
         self, voter_id: int, message: Message, not_supported: ev.Event | None = None
     ) -> tuple[raft_rpc.Known, Any | None]:
-        """Return (the voter's view of the quorum, its entry); no entry if
-        unreachable or invalid. `not_supported` happens if the voter is too old for the message.
+        """Return (the voter's view of the quorum, its entry); no entry if the voter is unreachable,
+        or its response invalid or an error. `not_supported` is the event if the voter is too old
+        for the message.
         """
         nothing = raft_rpc.Known(-1, -1, None)
         peer = self._peers.find(voter_id)

@@ -4,7 +4,7 @@
     voters      the endpoints in the voter set (or controller.quorum.voters)
     bootstrap   controller.quorum.bootstrap.servers: some replica, with an unknown id
 
-State: the learned addresses. In: `learn`, `learn_one_of`. Out: `find`, `reachable`, `anywhere`.
+The learned address of a node counts before that in the voter set.
 """
 
 from __future__ import annotations
@@ -80,7 +80,9 @@ class RaftPeers:
         return UNKNOWN_LEADER
 
     def anywhere(self) -> Peer | None:
-        """Return some replica to ask who leads: a bootstrap server, or else another voter."""
+        """Return some replica to ask who leads: a bootstrap server, or, if none is configured,
+        another voter; None if no address is known.
+        """
         candidates = self._bootstrap or [
             peer for voter in self._voters().nodes if (peer := self.find(voter)) is not None
         ]

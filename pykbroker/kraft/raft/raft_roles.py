@@ -17,9 +17,10 @@
     Resigned      pre-vote: if its log is as long  election timeout -> Unattached in the next epoch
                   vote: no
 
-An observer (not a voter) is always Unattached or Follower. A higher epoch leads to Unattached, or
-to Follower if its leader is known. A role is compared by identity: each time that a replica takes
-one is another (`raft_messenger_driver` relies on that).
+An observer (not a voter) is Unattached or Follower, unless its saved state is that of a leader or a
+candidate. A higher epoch leads to Unattached, or to Follower if its leader is known. A role is
+compared by identity: each time that a replica takes one is another (`raft_messenger_driver` relies
+on that).
 Source: Kafka's `QuorumState.java` and the `…State.java` beside it; pre-votes: KIP-996.
 """
 
@@ -64,7 +65,7 @@ class Candidate:
 
 @dataclass(slots=True, eq=False, repr=False)
 class VoterProgress:
-    """The progress of a voter as seen by the leader.
+    """The progress of a voter or an observer as seen by the leader; -1: unknown.
 
     `leader_end_offset` is the end of the leader's log at the last fetch.
     """
@@ -77,7 +78,7 @@ class VoterProgress:
 
 @dataclass(slots=True, eq=False, repr=False)
 class Leader:
-    """Appends, and tracks the progress of the voters."""
+    """Appends, and tracks the progress of the other replicas."""
 
     epoch_start_offset: int
     granting_voters: tuple[int, ...]

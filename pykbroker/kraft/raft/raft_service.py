@@ -2,14 +2,12 @@
 
     Vote, BeginQuorumEpoch, EndQuorumEpoch   an event of the machine; its Reply becomes the response
     Fetch of __cluster_metadata              the leader's log, zero-copy; parked in the purgatory
-                                             if there is nothing new for the replica
+                                             if there is nothing new and the replica waits
     FetchSnapshot                            a slice of a snapshot file
     UpdateRaftVoter                          a voter's endpoints: see `raft_voter_updates.py`
 
-State: waiting fetches and updates, in the purgatory; from when on a second node with this id is
-logged again.
-In:    request messages. Out: response messages, or a Deferred of one; KafkaError from a machine
-       that is stopping, or whose disk failed.
+In:    request messages. Out: response messages, or a Deferred of one; KafkaError for a vote or an
+       epoch if the node is stopping or its disk failed.
 Invariants: a vote is on disk before it is answered; only the leader answers fetches with records.
 Source: Kafka's `KafkaRaftClient.java`.
 """
@@ -378,7 +376,9 @@ class RaftService:
     # ---------------------------------------------------------------- what they share
 
     def _refusal(self, message: Any) -> int:
-        """Return the error code if the request is not for this cluster and its one partition."""
+        """Return the error code if the request is not for this cluster and its one partition, else
+        0.
+        """
         if not self._is_our_cluster(message.cluster_id):
             return int(ErrorCode.INCONSISTENT_CLUSTER_ID)
         return 0 if raft_rpc.only_partition(message) is not None else INVALID_REQUEST
@@ -387,7 +387,7 @@ class RaftService:
         return cluster_id is None or cluster_id == self._cluster_id
 
     def _leader_only(self, epoch: int) -> int:
-        """Return the error code unless this replica leads `epoch`."""
+        """Return 0 if this replica leads `epoch` and is not stopping, else the error code."""
         raft = self.raft
         if self.driver.is_stopped:
             return int(ErrorCode.BROKER_NOT_AVAILABLE)
@@ -402,7 +402,9 @@ class RaftService:
         self._peers.learn_one_of(leader_id, found)
 
     def _leader_nodes(self, make: Callable[..., Any]) -> list[Any]:
-        """Return the address of the leader, for replicas that do not know it yet."""
+        """Return the address of the leader, for replicas that do not know it yet; empty if it is
+        unknown.
+        """
         raft = self.raft
         leader_id = raft.leader_id
         if leader_id == raft.local.key.id:

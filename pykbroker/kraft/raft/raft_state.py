@@ -178,7 +178,8 @@ class RaftState:
 
     def start_of_epoch(self, role: Leader) -> tuple[object, ...]:
         """Return the control records that begin the epoch: a LeaderChange, and from kraft.version 1
-        on also that version and the voters, if the log lacks them or this leader has moved.
+        on also that version and the voters, if the log lacks them or its entry of this voter
+        differs.
         """
         change = LeaderChangeMessage(
             leader_id=self.local.key.id,

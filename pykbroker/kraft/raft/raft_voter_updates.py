@@ -4,9 +4,9 @@
     kraft.version 1   a difference from the voter set in the log becomes a new VotersRecord; the
                       answer is sent when that is committed
 
-State: none; waiting answers are in the purgatory.
-In:    UpdateRaftVoterRequest. Out: its response, or a Deferred of it.
-Not done: the leader does not call the voter at its new endpoint before it records it.
+Waiting answers are in the purgatory.
+Not done: Kafka's call to the voter at its new endpoint, its checks of pending updates, of the high
+watermark and of the default listener, and its voters in memory at kraft.version 0.
 Source: Kafka's `UpdateVoterHandler.java`.
 """
 
@@ -40,8 +40,8 @@ class VoterUpdates:
     def update(
         self, message: Any, leader_only: int, deadline_ms: int
     ) -> UpdateRaftVoterResponse | Deferred:
-        """Return the response; `leader_only` is the error code of a node that
-        is not the leader, 0 on a leader.
+        """Return the response, or a Deferred of it while the record is not committed; `leader_only`
+        is the error code of a node that is not the leader, 0 on a leader.
         """
         if leader_only:
             return self.answer(leader_only)

@@ -1,7 +1,7 @@
 """The voters of the metadata quorum, and the changes of the voter set along the log (KIP-853).
 
-A voter is a node id *and* the id of its log directory: a node that lost its disk is a different
-voter.
+From kraft.version 1 on, a voter is a node id *and* the id of its log directory: a node that lost
+its disk is a different voter.
 Source: Kafka's `VoterSet.java`, `ReplicaKey.java`, `VoterSetHistory.java`.
 """
 
@@ -83,7 +83,7 @@ class VoterSet:
         return len(self.nodes) // 2 + 1
 
     def is_voter(self, key: ReplicaKey) -> bool:
-        """Return whether this replica, including its directory, is a voter."""
+        """Return whether this replica, including its directory if both are known, is a voter."""
         node = self.nodes.get(key.id)
         return node is not None and node.key.matches(key)
 
@@ -131,7 +131,8 @@ class VoterSet:
 
 
 class QuorumHistory:
-    """kraft.version and voters, by the offset of the control record that set them.
+    """kraft.version and voters, by the offset of the control record that set them, or of the last
+    record in the snapshot that holds them.
 
     Uncommitted voters take effect immediately (KIP-853), so a truncation of the log must revert
     them. Offset -1 means that the value is not from the log but from the bootstrap checkpoint. A
@@ -150,8 +151,8 @@ class QuorumHistory:
 
     @property
     def voters_offset(self) -> int | None:
-        """The offset of the latest voters in the log, -1 for a checkpoint; None
-        if there are none.
+        """The offset of the latest voters, -1 if they are from the bootstrap checkpoint; None if
+        only a static list applies.
         """
         return self._voters[-1][0] if self._voters else None
 
