@@ -59,7 +59,9 @@ def _java() -> str:
 
 
 def _commit() -> str:
-    """Return the short id of the commit; whether files differ from it stands behind."""
+    """Return the short id of the commit, and whether files differ from it; "unknown" without git's
+    answer.
+    """
     commit, status = _git("rev-parse", "--short", "HEAD"), _git("status", "--porcelain")
     if commit is None or status is None:
         return "unknown"
@@ -67,6 +69,6 @@ def _commit() -> str:
 
 
 def _git(*words: str) -> str | None:
-    """Return what git prints; None outside a checkout."""
+    """Return what git prints; None if it fails, as outside a checkout."""
     done = subprocess.run(["git", *words], cwd=_ROOT, capture_output=True, text=True, check=False)
     return None if done.returncode else done.stdout.strip()

@@ -4,11 +4,11 @@
                                  [--rows TEXT ...] [--json FILE]
 
 Works as benchmarks.compare does: the clusters take turns, A B A B ..., and each measurement is a
-row. In both, all nodes are brokers and voters, all topics have three replicas, min.insync.replicas
-is 2, broker sessions last 3 s, and fetches of voters time out after 2 s. Nodes are killed with -9
-and restarted between two measurements. "Controller failover" lasts from the kill of the active
-controller until a CreateTopics succeeds, "failover of 100 partitions" from the kill of their leader
-until a record is acknowledged in each of them.
+row. In both, all nodes are brokers and voters, min.insync.replicas is 2, broker sessions last 3 s,
+and fetches of voters time out after 2 s. Topics have three replicas, those by which CreateTopics is
+timed two. "Controller failover" lasts from the kill (-9) of the active controller until a
+CreateTopics succeeds, "failover of 100 partitions" from the kill of their leader until a record is
+acknowledged in each of them; the killed node is restarted after the measurement.
 """
 
 from __future__ import annotations

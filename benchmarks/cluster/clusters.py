@@ -35,7 +35,7 @@ TIME_OUTS = {
 
 
 class ClusterServer(Server):
-    """A cluster as rows use it: topics have three replicas, memory is that of all nodes."""
+    """A cluster as rows use it: new topics have three replicas, memory is that of all nodes."""
 
     @property
     def nodes(self) -> list[MixedNode]:
@@ -68,7 +68,9 @@ class ClusterServer(Server):
         return topic
 
     def delete_topic(self, topic: str) -> None:
-        """Delete the topic to free disk space; a cluster that has just lost a node may be slow."""
+        """Delete the topic to free disk space; a failure is ignored, because a cluster that has
+        just lost a node may be slow.
+        """
         with suppress(KafkaException):
             super().delete_topic(topic)
 
@@ -86,7 +88,7 @@ class ClusterServer(Server):
         until(is_in_sync, f"{topic} in sync")
 
     def quorum_leader(self) -> int:
-        """Return the node that leads the metadata quorum, according to the running nodes."""
+        """Return the id of the node that leads the metadata quorum, according to a running node."""
         asked = DescribeQuorumRequest(
             topics=[
                 TopicData(

@@ -4,9 +4,9 @@
                                  [--rows TEXT ...] [--json FILE]
 
 Starts Apache Kafka 4.4 (its jars come from Maven) and pykbroker on this machine, drives them in
-turn with the same stock clients, A B A B ..., and prints a row for each measurement: the medians,
-their ratio and the goal of the row. A ratio above 1 is better than Apache, whether a higher or a
-lower figure is better.
+turn with the same clients, A B A B ..., and prints a row for each measurement: the medians, the
+median of the rounds' ratios, and the goal of the row. A ratio above 1 is better than Apache,
+whether a higher or a lower figure is better.
 
 Absolute figures vary from hour to hour and from machine to machine; the ratio is the result.
 """

@@ -4,7 +4,7 @@ Between the messages of one slow client the processors are idle, and in a virtua
 take longer to wake one than to serve the message. The busier server of a comparison then looks
 faster, because its background threads keep the processors awake.
 
-In      nothing. Out: one process on each processor, which runs only when it would be idle.
+There is one process for each processor, of the class that runs when nothing else would.
 """
 
 from __future__ import annotations

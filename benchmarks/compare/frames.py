@@ -1,4 +1,4 @@
-"""Request frames for the raw load: the same bytes for both servers."""
+"""Request frames for the raw load, made alike for both servers."""
 
 from __future__ import annotations
 

@@ -73,7 +73,9 @@ class Outcome:
 def measure(
     row: Row, servers: Servers, rounds: int, scale: float, *, is_warm: bool = True
 ) -> Outcome:
-    """Run one warm-up of each server (the JVM compiles), then `rounds` pairs, A B A B ..."""
+    """Run a warm-up of each server if `is_warm` (the JVM compiles), then `rounds` pairs, A B A B
+    ...
+    """
     if is_warm:
         row.load(servers.ours, scale / 4)
         row.load(servers.apache, scale / 4)

@@ -101,7 +101,9 @@ def _raw(
     idempotent: bool = False,
     in_sessions: bool = False,
 ) -> float:
-    """Send the same frame repeatedly; `cpu_us` is processor time of the server's process."""
+    """Send one frame repeatedly, with its sequence number or session patched if asked; `cpu_us` is
+    the processor time of the server's process per request.
+    """
     topic = server.new_topic()
     producer = Producer(server.client_config())
     producer.produce(topic, b"x" * 100)
@@ -134,7 +136,7 @@ def _raw_member(
 def _start_to_first_acknowledgement(server: Server, _scale: float) -> float:
     """Return seconds from the start of the process to the first acknowledged record.
 
-    On a formatted directory that contains the topic; the client is created before the clock starts.
+    On a formatted directory that contains the topic; the client is created once the broker serves.
     """
     broker: Any = server.make()
     with broker:

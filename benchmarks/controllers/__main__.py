@@ -6,9 +6,10 @@ Controllers alone, and brokers that exist only in their registrations (three rep
 partition on six of them). Topics are created one after another. A broker is fenced: half of the
 partitions then have fewer replicas in sync than min.insync.replicas, and an eligible leader.
 Another value of min.insync.replicas clears these with one record. The broker is unfenced, a voter
-starts again on its files, another on an empty directory, so that it loads the leader's snapshot.
-For pykbroker: what held the event loop of any of the three for longest, by phase, and resident
-memory for each partition. Snapshots are written every 4 MiB of records, by each voter.
+starts again on its files, another on an empty directory, so that it loads the leader's snapshot;
+last, the leader is killed. Figures: seconds by phase, resident memory for each partition, and, for
+pykbroker, what held the event loop of any of the three for longest. Snapshots are written every
+4 MiB of records, by each voter.
 """
 
 from __future__ import annotations
@@ -102,7 +103,9 @@ def measure(quorum: Quorum, partitions: int, topic_partitions: int) -> float:
 
 
 def await_back(quorum: Quorum, voter_id: int) -> None:
-    """Wait until the voter has fetched all that the leader has, from now on."""
+    """Wait until the voter has fetched, from now on, all that is committed but the last records,
+    of which it may have just been told.
+    """
     since_ms = time.time() * 1000 + OLD_FETCH_MS
 
     def is_back() -> bool:
@@ -118,7 +121,9 @@ def await_back(quorum: Quorum, voter_id: int) -> None:
 
 
 def phase(name: str, work: Callable[[], None], quorum: Quorum) -> float:
-    """Do the work; print its seconds and what held a loop for longer than anything before."""
+    """Do the work; print its seconds, and which units of work held a loop for another longest time
+    than before. Return the seconds.
+    """
     before = {node.id: node.held_ms() for node in quorum.nodes if node.is_running}
     started_s = time.perf_counter()
     work()

@@ -92,7 +92,7 @@ class Controller:
         subprocess.run(command, check=True, capture_output=True, timeout=PATIENCE_S)
 
     def start(self) -> None:
-        """Start the process, whether it is ready or not."""
+        """Start the process; do not wait until it is ready."""
         command = [sys.executable, "-m", "pykbroker", "start", "--config", str(self._config)]
         if not self._is_ours:
             command = java_command("kafka.Kafka", str(self._config), heap="1g", options=SHIPPED_JVM)
@@ -184,7 +184,9 @@ class Quorum:
             return str(failure)
 
     def described(self, node: Controller) -> Any:
-        """Return the quorum's partition as this node describes it; None if it does not lead."""
+        """Return the quorum's partition as this node describes it; None if it does not lead, or
+        does not answer.
+        """
         partitions = [PartitionData(partition_index=0)]
         topics = [TopicData(topic_name="__cluster_metadata", partitions=partitions)]
         answer = self.ask(node, "DescribeQuorum", 2, DescribeQuorumRequest(topics=topics))

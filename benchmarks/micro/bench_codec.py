@@ -140,7 +140,7 @@ def best_us(call: Callable[[], object], rounds: int, seconds: float) -> float:
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    """Print one row for each message and version, then the headers."""
+    """Print one row for each message and version, then a request header and a whole frame."""
     parser = parser_for("benchmarks.micro.bench_codec", __doc__)
     add_effort(parser, ROUNDS)
     options = parser.parse_args(words)

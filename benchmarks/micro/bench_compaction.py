@@ -1,4 +1,4 @@
-"""Compaction beside Apache's cleaner, on the same files: bytes of input a second, one core each.
+"""Compaction beside Apache's cleaner, on the same files: bytes of input a second, a thread each.
 
     python -m benchmarks.micro.bench_compaction [--mebibytes N] [--without-apache]
 
@@ -86,7 +86,9 @@ def apaches(root: Path, segment_bytes: int) -> tuple[int, float]:
 
 
 def enough(text: str) -> int:
-    """Return the size for four closed segments, none of which can be smaller than 1 MiB."""
+    """Parse the size of a log in MiB, at least 5: it has four closed segments, none of which can be
+    smaller than 1 MiB.
+    """
     mebibytes = int(text)
     if mebibytes < 5:
         raise argparse.ArgumentTypeError("5 at least")

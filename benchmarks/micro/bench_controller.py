@@ -3,8 +3,9 @@
     python -m benchmarks.micro.bench_controller [--partitions N] [--brokers N] [--rounds N]
 
 The machine alone: each decision and the replay of its records, without log and network. Partitions
-have three replicas. Figures are the median and the best of several rounds. Goal: only decisions
-that change partitions cost more in a cluster of 100,000 partitions than in a small one.
+have three replicas. Figures are the median and the best of several rounds, except those of creating
+the partitions and of memory. Goal: only decisions that change partitions cost more in a cluster of
+100,000 partitions than in a small one.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     python -m benchmarks.micro.bench_groups [--directory DIR] [--rounds N] [--scale X]
 
 No sockets: decode, handle, end of turn and encode of each request; logs are real files. Budget: a
-heartbeat <= 30 us. Figures are the median and the best of several rounds.
+heartbeat <= 30 us. Heartbeats, commits and fetches: the median and the best of several rounds.
 """
 
 from __future__ import annotations

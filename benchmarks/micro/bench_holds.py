@@ -5,10 +5,10 @@
 A node in a process of its own is sent, for each API that it serves to clients and each array in the
 API's request, first one request with one element in that array, which may be the first use of the
 API, then one with N elements: names and ids that are mostly unknown, ascending numbers. A callback
-of the node's event loop that is due every millisecond measures how long nothing else ran. A row
+of the node's event loop that is due every millisecond measures the time between its calls. A row
 shows the time until the response (or the end of the connection) and the longest hold until then, in
 milliseconds and in milliseconds of the process's CPU time, which other processes do not lengthen.
-It then lists what held the loop for longer than a millisecond, each with its longest hold (for the
+It then lists what held the loop for a millisecond or longer, each with its longest hold (for the
 garbage collector: its longest pass, in CPU time).
 
 The goal is 50 ms on an idle machine, whatever N is. The cost of an element depends on its meaning:
@@ -126,7 +126,7 @@ def _element(api: Api, field: Field, number: int) -> Any:
 
 
 class Holds(NamedTuple):
-    """The longest holds of an event loop in milliseconds; units: of those longer than 1 ms."""
+    """The longest holds of an event loop in milliseconds; units: of those of at least 1 ms."""
 
     wall_ms: float
     cpu_ms: float
@@ -241,7 +241,7 @@ def ask(port: int, api: Api, message: Any) -> None:
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    """Print a row for each array of each API's request."""
+    """Print rows for each array of each API's request."""
     parser = parser_for("benchmarks.micro.bench_holds", __doc__)
     parser.add_argument(
         "--elements", type=count, default=ELEMENTS, help="number of elements in each array"
@@ -266,7 +266,9 @@ def main(words: Sequence[str] | None = None) -> None:
 
 
 def print_rows(node: Node, elements: int, wanted: Sequence[str] | None) -> None:
-    """Print one row for each array of each selected API (None: of all)."""
+    """Print two rows for each array of each selected API (None: of all): for one element, and for
+    many.
+    """
     for route in make_routes():
         api = route.api
         if not route.on_broker or api.name in NODES_ONLY:

@@ -1,11 +1,11 @@
 """Hop: the cost of the network alone for a request: frame in, channel, turn, reply out.
 
-A server in this process echoes small replies; forked clients keep DEPTH requests in flight on each
-of their connections. No log, no decoding of bodies: this is the floor under every other figure.
+A server in this process answers with small replies; a forked client keeps DEPTH requests in flight
+on each of its connections. No log, no decoding of bodies: a floor under the other figures.
 
     python -m benchmarks.micro.bench_hop [--seconds N]
 
-The clients share the cores with the server.
+The client shares the cores with the server.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
                                          [--scale X]
 
 Budgets: one record <= 8 us, 64 KiB <= 60 us, 1 MiB at >= 1 GB/s, the look-up of a fetch <= 40 us.
-Figures are the median of several rounds; run it on an idle machine.
+Figures are the median of several rounds (opening: of one); run it on an idle machine.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
     python -m benchmarks.micro.bench_metrics [--rounds N] [--scale X]
 
 No sockets: heartbeats that are answered at once, 20 a turn. "rendering" is the cost of producing
-the text of a scrape, in a thread. Budget: measuring costs at most 1 us a request, and nothing if
-metrics are off, because the plain worker then serves. Figures are the median of several rounds, in
-processor time; the plain and the measuring worker take turns.
+the text of a scrape, in a node by a thread. Budget: measuring costs at most 1 us a request, and
+nothing if metrics are off, because the plain worker then serves. Figures are the median of several
+rounds, in processor time; the plain and the measuring worker take turns.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def bench_workers(rounds: int, scale: float) -> None:
 
 
 def bench_render(rounds: int, scale: float) -> None:
-    """Measure the rendering of many samples, which runs in a thread."""
+    """Measure the rendering of many samples, which a node does in a thread."""
     families = Families()
     family = families.gauge("kafka_log_log_size", "Bytes.", "topic", "partition")
     count = times(SERIES, scale)

@@ -2,9 +2,10 @@
 
     python -m benchmarks.micro.bench_offline [--bytes N] [--rounds N] [--appended] [NAME ...]
 
-Each row: records/s and bytes/s of the file on one core, checksums verified, median round; and the
-fraction of the floor measured in the same run: reading into a reused buffer, CRC-32C, one copy of
-what comes out, and decompression. The last column has the goals.
+Each row: records/s and bytes/s of the file per second of processor time, checksums verified, median
+round; and, for several columns, the fraction of the floor measured in the same run: reading into a
+reused buffer, CRC-32C, one copy of what comes out, and decompression. The last column has the
+goals; the last line is the cost of reading batch headers alone.
 
 `reads` is the first part of that floor alone. It depends on how the system caches a file: the pages
 that an appending broker leaves behind are as small as its appends and scattered in memory (8 to

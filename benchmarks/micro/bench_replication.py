@@ -3,14 +3,14 @@
     python -m benchmarks.micro.bench_replication [--directory DIR] [--partitions N] [--rounds N]
                                                  [--scale X] [--profile ROW]
 
-No sockets: frames are in memory, replies are joined as they would be sent. Logs are real files. Two
-followers, each with one incremental session. Figures are processor time: the median and the best
-of several rounds, with the garbage collector set as in a node. Turns of the leader with and without
-followers alternate, so that "on top of one" is the difference of rounds under the same conditions.
-Budgets, on top of one replica: a produce request on the leader <= 8 us with 20
-requests a turn; a small batch on a follower <= 12 us; an idle session of 1,000 partitions <= 300 us
-a fetch. The last row counts how often the polls of consumers
-that wait on a partition are looked at for an append.
+No sockets: frames are in memory, the leader's replies to followers are joined as they would be
+sent. Logs are real files. Produce has two followers, each with one incremental session. Figures are
+processor time: the median and the best of several rounds, with the garbage collector set as in a
+node. Turns of the leader with and without followers alternate, so that "on top of one" is the
+difference of rounds under the same conditions. Budgets: a produce request on the leader with 20
+requests a turn, <= 8 us on top of one replica; a small batch on a follower <= 12 us; an idle
+session of 1,000 partitions <= 300 us a fetch. The last row counts how often the polls of consumers
+that wait on a partition are looked at for a turn of appends.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     python -m benchmarks.micro.bench_send [--scale X]
 
 The reader is a thread of this process that discards everything; the microseconds are the sender's
-own CPU time.
+time without its waits for the socket.
 """
 
 from __future__ import annotations

@@ -9,9 +9,9 @@ connector, which reads from the broker, and with `pykbroker`, which reads the fi
 wrote. Prints seconds, rates, their ratio with its goal, and the fraction of the machine's
 read + CRC + copy limit (on two cores) that is reached.
 
-The best round counts for both sides, after one warm-up round. `CPU` is the ratio of core seconds,
-including the broker's if it takes part; it holds on a busy machine as well. Absolute figures vary;
-ratios are the result.
+The best round of a job counts for both sides, after one warm-up round (none with --cold). `CPU` is
+the ratio of core seconds, including the broker's; it holds on a busy machine as well. Absolute
+figures vary; ratios are the result.
 """
 
 from __future__ import annotations
@@ -208,7 +208,9 @@ def _compare(
     arguments: argparse.Namespace,
     print_row: Callable[..., None],
 ) -> None:
-    """Alternate rounds of theirs and all of ours, after a warm-up; the best of each counts."""
+    """Alternate rounds of theirs and all of ours, after a warm-up unless it is to run cold; the
+    best of each counts.
+    """
     theirs = Cost(math.inf, math.inf)
     ours = [theirs] * len(jobs)
     for turn in range(1 if arguments.cold else 0, arguments.rounds + 1):

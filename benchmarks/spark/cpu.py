@@ -1,4 +1,5 @@
-"""CPU seconds of everything that this process has started: Spark's JVM, its Python workers, Kafka.
+"""CPU seconds of this process and of everything that it has started: Spark's JVM, its Python
+workers, Kafka.
 
 What a job costs, whoever else is at work on the machine; Linux only.
 """

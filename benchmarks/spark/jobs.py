@@ -46,7 +46,7 @@ class Place:
         return reader.load(self.path)
 
     def cached(self, topic: Topic) -> Any:
-        """The cache is filled by the first read, in the round that warms up."""
+        """Read the cache, which the first read fills (unless --cold, in the warm-up round)."""
         return read_cached(self.spark, {"path": self.path, "subscribe": topic.name}, self.cache)
 
 

@@ -17,7 +17,9 @@ BATCHES = 25
 
 
 def point_query_ms(place: Place, topic: Topic, source: str, _batches: int) -> float:
-    """Return the median time to find one record by partition and offset, including planning."""
+    """Return the median time to find one record by partition and offset, including planning; of the
+    connector, which reads the whole topic, one time.
+    """
     times = []
     for turn in range(7):
         offset = topic.records // PARTITIONS // 2 + turn * 101
@@ -74,7 +76,7 @@ def micro_batch_ms(place: Place, topic: Topic, source: str, batches: int) -> flo
 
 
 def _trigger_times(query: Any, batches: int) -> list[float]:
-    """Skip the first five, which warm up."""
+    """Return milliseconds of batches with rows, without the first five, which warm up."""
     seen: dict[int, float] = {}
     deadline = time.monotonic() + 60
     while len(seen) < batches + 5 and time.monotonic() < deadline:

@@ -1,6 +1,7 @@
-"""The limits of the machine: reading, checking and copying the same bytes, on all its cores.
+"""The limits of one core of the machine: how fast it reads, checks and copies bytes.
 
-`combined` is the floor of any reader that does this with every byte: 1/read + 1/CRC + 1/copy.
+`combined` is the limit of any reader that does all three with every byte:
+1 / (1/read + 1/CRC + 1/copy).
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class Limits:
 
 
 def measure(paths: list[Path]) -> Limits:
-    """Measure the limits on these files, with a warm page cache."""
+    """Measure the limits: reading of these files from the page cache, the others of a buffer."""
     buffer = bytearray(_BUFFER)
     view = memoryview(buffer)
     other = bytearray(_BUFFER)

@@ -15,7 +15,7 @@ KEYS = 20_000
 
 @dataclass(frozen=True)
 class Topic:
-    """A topic whose values are about `value_bytes` long."""
+    """A topic whose values are `value_bytes` long."""
 
     name: str
     value_bytes: int

@@ -1,1 +1,1 @@
-"""What the log engine costs over a node's life, beside Apache Kafka on the same directory."""
+"""What the log engine costs over a node's life, beside Apache Kafka."""

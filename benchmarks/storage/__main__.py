@@ -1,12 +1,13 @@
-"""The cost of the log engine over a node's life, beside Apache Kafka on the same directory.
+"""The cost of the log engine over a node's life, beside Apache Kafka.
 
     python -m benchmarks.storage [starts] [recovery] [idle] [latency] [--without-apache]
                                  [--directory DIR] [--partitions N] [--gigabytes X]
                                  [--idle-partitions N] [--kinds KIND ...] [--scale X] [--seconds X]
 
-Measures clean starts and stops, recovery after a kill, the memory of idle partitions, and the
-latency of a steady producer while the node compacts, deletes, reads cold files or recompresses. Run
-it on an idle machine; `recovery` needs twice its gigabytes of free memory and of free disk space.
+Measures starts and stops, recovery after a kill (both nodes on one directory), the memory of idle
+partitions (of pykbroker alone), and the latency of a steady producer while the node compacts,
+deletes, reads cold files or recompresses. Run it on an idle machine; `recovery` needs twice its
+gigabytes of free memory and of free disk space.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What a steady producer feels while the node has other work: p50 and p99 in milliseconds.
+"""What a steady producer feels while the node has other work, in milliseconds.
 
-The load is one connection with one record a request, 250 requests a second, in a process of its
-own; the quiet value is measured before each kind of other work, and both are told, for our node and
-for Apache's.
+The load is one connection with one record a request, at most 250 requests a second, in a process of
+its own; the quiet value is measured before each kind of other work, and both are told, for our node
+and for Apache's.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def send_for_ever(port: int) -> None:
 
 
 def felt(broker: AnyBroker, work: Callable[[], object]) -> list[float]:
-    """Return the round trips while `work` runs, sorted."""
+    """Return the milliseconds of the round trips while `work` runs (at least a few), sorted."""
     code = f"from benchmarks.storage.latency import send_for_ever as f; f({broker.port})"
     load = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
     told = load.stdout
@@ -256,7 +256,9 @@ KINDS = (compaction, deletion, cold_reads, recompression)
 def latencies(
     directory: Path, kinds: list[str], effort: Effort, with_apache: bool
 ) -> dict[str, float]:
-    """Return p50 and p99 in quiet and under each of these kinds of work, for both."""
+    """Return percentiles in quiet and under each of these kinds of work, for ours and, if asked,
+    for Apache's.
+    """
     found: dict[str, float] = {}
     overrides = {
         "log.cleaner.backoff.ms": "200",

@@ -1,6 +1,6 @@
 """Starts, stops, recoveries and memory of whole nodes.
 
-A directory that one node filled is opened by both in turn: the work is the same to the byte.
+`starts_and_stops` and `recovery` open a directory that our node filled with both nodes in turn.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def rss_mb(pid: int) -> float:
 
 
 def ours_on(apache: ApacheBroker) -> Broker:
-    """Start our node on the directory and the ports of the other one."""
+    """Return our node on the directory and the ports of the other one, not yet started."""
     controller = f"127.0.0.1:{apache.controller_port}"
     overrides = {
         "listeners": f"PLAINTEXT://127.0.0.1:{apache.port},CONTROLLER://{controller}",
@@ -47,7 +47,9 @@ def make_topic(servers: str, name: str, partitions: int, **config: str) -> None:
 
 
 def make_topics(servers: str, name: str, partitions: int) -> dict[str, int]:
-    """Spread partitions over topics of 1000 (Kafka creates fewer than 10,000 a request)."""
+    """Spread partitions over topics of 1000 (Kafka creates at most 10,000 a request); return the
+    partitions of each topic.
+    """
     topics = {
         f"{name}-{first}": min(1000, partitions - first) for first in range(0, partitions, 1000)
     }
@@ -101,7 +103,9 @@ def starts_and_stops(directory: Path, partitions: int, with_apache: bool) -> dic
 def recovery(
     directory: Path, gigabytes: float, with_apache: bool, partitions: int = 8
 ) -> dict[str, float]:
-    """Measure the time until the node serves again after a kill with every byte unsynced."""
+    """Measure the time until a node serves again after a kill, without a recovery point, so that
+    it checks every segment.
+    """
     apache = ApacheBroker(directory / "recovery", heap="2g", jvm=SHIPPED_JVM)
     node = ours_on(apache)
     found: dict[str, float] = {}

@@ -4,10 +4,10 @@
                                       [--rows TEXT ...] [--json FILE]
 
 Works as benchmarks.compare does: the servers take turns, A B A B ..., and each measurement is a
-row. Transactions of librdkafka have 10 records in 3 partitions; "commit" measures the commit alone,
-after a flush, and "transaction" the whole transaction from its begin. The thousand transactional
-ids have open transactions at the same time, over 50 connections of a raw client: in each round they
-all produce, and then they all commit.
+row. "commit" and "transaction" are of transactions of librdkafka with 10 records in 3 partitions,
+the commit alone, after a flush, and the whole transaction from its begin. "transactional produce"
+has 2,000 records in each. The thousand transactional ids have open transactions at the same time,
+over 50 connections of a raw client: in each round they all produce, and then they all commit.
 """
 
 from __future__ import annotations
