@@ -4,7 +4,7 @@ Recovery cuts a log at the first invalid batch. After a crash that is normally t
 unsynced data. In the middle of the log it would lose committed metadata: topics would be forgotten
 and their partitions set aside. So startup fails in this case:
 
-    valid ... | bad bytes | a valid batch of the same or a later epoch
+    valid ... | bad bytes | a valid batch whose offset and epoch may follow
                            (and the newest snapshot does not hold that batch)
 
 A hole of bytes that were never written (zeros) is not damage: a power failure leaves one if the

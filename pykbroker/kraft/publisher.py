@@ -6,10 +6,10 @@ State: a `MetadataReplay` of committed records; the published image; unpublished
 In:    `on_commit(batches)`, one call after another; `load_snapshot`; `publish_to`,
        `stop_publishing`.
 Out:   `apply(delta, image)` of every publisher, in their fixed order.
-Invariants: an image is that of the end of a batch, or of where a transaction begins in one, never
-of the inside of a transaction; publishers see every change, in order, each image at most once. An
-exception in a publisher is a bug, which reaches the caller or, from a slice, `on_fatal` or the
-Deferred of `publish_to`; so does UnsupportedCluster.
+Invariants: an image is that of a snapshot, of the end of a batch, or of where a transaction begins
+in one, never of the inside of a transaction; publishers see every change, in order, each image at
+most once. An exception in a publisher is a bug, which reaches the caller or, from a slice,
+`on_fatal` or the Deferred of `publish_to`; so does UnsupportedCluster.
 The order matters: the parts that serve clients (the replica manager, the coordinators) come before
 the metadata view, so that no client is directed to a partition that is not there yet.
 A publisher may breathe (`environment/slices.py`): the node then serves clients with the change

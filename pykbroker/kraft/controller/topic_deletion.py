@@ -1,6 +1,6 @@
 """Deleting topics, by name or by id.
 
-In:  a DeleteTopics request, as decoded by its handler.
+In:  a DeleteTopics request.
 Out: a decision with the response; each topic succeeds or fails by itself, and all successes are
 written in one atomic batch. A request for too many topics, or with `delete.topic.enable` false,
 fails as a whole.

@@ -1,6 +1,6 @@
 """Adding partitions to topics.
 
-In:  a CreatePartitions request, as decoded by its handler.
+In:  a CreatePartitions request.
 Out: a decision with the response; each topic succeeds or fails by itself, and all successes are
 written in one atomic batch.
 Source: Kafka's `ReplicationControlManager.java`, `ControllerApis.scala` (duplicates).

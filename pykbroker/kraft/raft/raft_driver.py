@@ -246,7 +246,7 @@ class RaftDriver:
         self._step(ev.SnapshotLoaded(self.log.end))
 
     def flushed(self) -> Deferred:
-        """Return a Deferred that is resolved with None once everything appended is on disk."""
+        """Return a Deferred: resolved with None once all is on disk; never if the node stops."""
         waiter = Deferred()
         if self._flushing or self._flush_again:
             self._flush_waiters.append(waiter)
