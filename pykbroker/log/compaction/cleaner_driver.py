@@ -5,10 +5,10 @@ In      timers; the messages of the workers.
 Out     `.cleaned` segments swapped in on the loop, `cleaner-offset-checkpoint` files; `on_failure`
         of a log directory.
 Invariants
-    The loop only chooses, for which it may read a few batch headers, and renames. Records are
-    read, hashed and copied in the worker; directories are synced and checkpoints written in its
-    thread. A log that is truncated, deleted or moved during cleaning keeps the segments that are
-    not swapped yet. A log that is being copied to another directory is not cleaned, because the
+    Records are read, hashed and copied in the worker, not on the loop, which reads headers and
+    indexes to choose a log, and renames; directories are synced in the worker's thread. A log that
+    is truncated, deleted or moved during cleaning keeps the segments that are not swapped yet. A
+    log that is being copied to another directory is not cleaned, because the
     copy has the old contents and would be considered clean. A partition that cannot be cleaned is
     marked, and the others continue. No log is cleaned by two workers at once.
 """

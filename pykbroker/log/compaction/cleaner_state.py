@@ -1,4 +1,4 @@
-"""Determines which compacted log is the dirtiest, and records how far each has been cleaned.
+"""Determines how dirty a compacted log is, and records how far each has been cleaned.
 
 State   per partition: the first dirty offset (`cleaner-offset-checkpoint`), which logs are being
         cleaned, and which cannot be cleaned (until a restart, or a new log of that name).
@@ -60,7 +60,7 @@ class LogToClean(NamedTuple):
 
 
 class CleanerState:
-    """Which logs are clean up to where, and which one to clean next."""
+    """Which logs are clean up to where, are being cleaned, or cannot be cleaned."""
 
     def __init__(self) -> None:
         self.first_dirty: dict[TopicPartition, int] = {}

@@ -4,8 +4,9 @@ State   key -> latest offset, and the last offset that has been added.
 In      keys with ascending offsets, until `is_full`.
 Out     the latest offset of a key.
 Invariants
-    The map never takes much more memory than allowed (log.cleaner.dedupe.buffer.size): a round that
-    does not fit ends early, and the next one continues from there.
+    The map takes about as much memory as allowed (log.cleaner.dedupe.buffer.size, divided among the
+    cleaners) and at most one batch of keys more: a round that does not fit ends early, and the next
+    one continues from there.
 
 Kafka keeps a 16-byte hash of the key. The keys themselves cannot collide, and Python's dict hashes
 them anyway.

@@ -260,7 +260,7 @@ def old_tombstones_until_ms(job: CompactionJob) -> int:
 
 
 class CleanedOutput:
-    """The `.cleaned` segments of one group: one, unless recompressed data exceeds 31 bits."""
+    """The `.cleaned` segments of one group: one, unless its size or offsets exceed 31 bits."""
 
     def __init__(self, files: Files, job: CompactionJob, base_offset: int) -> None:
         self._files = files

@@ -11,9 +11,9 @@
 
 In      bytes of a file and its name. Out: values, and bytes of a file.
 Invariants
-    parse(format(x)) == x (of meta.properties, version 1 only). Any fault raises CorruptCheckpoint,
-    which names file and line, but a file that ends before its number of entries has none, as in
-    Kafka. Files are read and written in full; the caller replaces checkpoints atomically.
+    parse(format(x)) == x (of meta.properties, version 1 with both ids only). Faults raise
+    CorruptCheckpoint, which names file and line, but a file that ends before its number of entries
+    has none, as in Kafka.
 
 Source: Kafka's CheckpointFile.java, OffsetCheckpointFile.java, LeaderEpochCheckpointFile.java,
 PartitionMetadataFile.java, MetaProperties.java, CleanShutdownFileHandler.java.

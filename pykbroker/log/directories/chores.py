@@ -5,7 +5,7 @@ segments to sync; whether a log was truncated.
 In:    `delete_later`, `rolled`, `log_start_moved`, `truncated`. Out: `due_deletions(now_ms)`,
        `take_rolled()`, `take_truncated()`, calls of what `follow_log_starts` and
        `follow_truncations` were given.
-Invariants: nothing is deleted before its delay has passed; only `forget` drops an entry.
+Invariant: no deletion is returned before its delay has passed.
 """
 
 from __future__ import annotations

@@ -3,11 +3,12 @@
 In:    a locked directory, the topics' configurations. Out: the logs by partition, and the
        directories of those that must stay closed (`unidentified`); files to be deleted are added
        to the chores, logs of other topics are renamed. LogDirFailure, DirectoryRefused.
-Invariants: after a clean shutdown only a log that does not end where it was flushed to is scanned.
-       Otherwise every log is checked from its recovery point on: two or more large ones in worker
-       processes if available (`recover_many`, see recovery_driver.py), the others here. Between
-       two logs the event loop may get a turn (`rest`), because other nodes of the quorum must hear
-       from this one, however many logs it has.
+Invariants: after a clean shutdown only a log that does not end where it was flushed to is recovered
+       as after a crash. Otherwise every log is checked from its recovery point on:
+       two or more large ones in worker processes if available (`recover_many`, see
+       recovery_driver.py), the others here. Between two logs the event loop may get a turn
+       (`rest`), because other nodes of the quorum must hear from this one, however many logs it
+       has.
 Source: LogManager.loadLogs, loadLog.
 """
 
@@ -91,7 +92,7 @@ class DirectoryLoader:
         now_ms: int,
         unidentified: dict[TopicPartition, str] | None = None,
     ) -> None:
-        """`unidentified` receives the directories that hold records of an unknown topic."""
+        """`unidentified` receives the directories of logs that must stay closed."""
         self._files = files
         self._config = config
         self._unidentified = {} if unidentified is None else unidentified
@@ -287,7 +288,9 @@ class DirectoryLoader:
     def _leave_closed(
         self, directory: LogDirectory, path: str, topic_partition: TopicPartition
     ) -> None:
-        """Leave the partition offline; its files and its checkpoint entries are not changed."""
+        """Leave a log closed, with its files and its checkpoint entries; unless it is a copy, the
+        partition is offline.
+        """
         if path == f"{directory.path}/{topic_partition}":  # not a copy of it
             self._unidentified[topic_partition] = path
         directory.checkpoints.keep(topic_partition)

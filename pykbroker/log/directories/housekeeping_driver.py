@@ -3,8 +3,9 @@
 State: when each task is due next; which one is waiting in a thread.
 In:    the clock. Out: calls of LogManager on the loop; fsync, unlink and checkpoint
        writes in threads, one task at a time.
-Invariants: there is no timer per partition; a task over all logs runs in slices, so that the loop
-       serves clients in between; a directory that fails is reported, and the others continue.
+Invariants: there is no timer per partition; retention and the expiry of producers run in slices, so
+       that the loop serves clients in between; a directory that fails is reported, and the others
+       continue.
 """
 
 from __future__ import annotations

@@ -9,8 +9,7 @@ In:    partitions to create, delete, set aside; directories that fail; the time.
 Out:   PartitionLog; facts for DescribeLogDirs; LogDirFailure of one directory (others continue);
        DirectoryRefused if the node must not start; PartitionUnidentified if a log that was not
        opened may be that of the partition to create.
-Invariants: a partition has one current log, in one directory; after a clean shutdown logs that end
-       where they were flushed to are opened without scanning; nothing here waits for a timer
+Invariants: a partition has one current log, in one directory; nothing here waits for a timer
        (housekeeping_driver does).
 Source: Kafka's LogManager.java.
 """
@@ -212,7 +211,7 @@ class LogManager:
     ) -> PartitionLog:
         """Create a log, by default in the directory with the fewest logs. Raises LogDirFailure of
         that directory, or of another one in which an older log of the partition is; and
-        PartitionUnidentified if the log cannot be created.
+        PartitionUnidentified if a log that was not opened may be that of the partition.
 
         is_new False: the partition existed before the start. Then LogDirFailure is also raised
         while any directory is offline, which may contain the partition's log: an empty one

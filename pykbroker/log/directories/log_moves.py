@@ -68,7 +68,7 @@ class LogMoves:
     def promote(self, topic_partition: TopicPartition) -> PartitionLog:
         """Replace a log by its copy, which has caught up; the old log is deleted.
 
-        A crash in between leaves a copy without a log, which the next start promotes.
+        A crash in between may leave a copy without a log, which the next start promotes.
         """
         copy = self._copies[topic_partition]
         old = self._current.get(topic_partition)

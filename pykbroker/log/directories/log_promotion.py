@@ -5,8 +5,8 @@
 
 In:    both logs. Out: their new names, durable; LogDirFailure of the directory that failed.
 Invariants: there are never two logs of a partition, unless the copy was renamed, and its directory
-       failed before it was synced or renamed back. If the copy cannot take its place, the log has
-       its old name again, because what has a name with `-delete` is deleted at the next start.
+       failed before it was synced or renamed back. If the copy cannot take its place, the log is
+       renamed back, because what has a name with `-delete` is deleted at the next start.
 Source: Kafka's LogManager.replaceCurrentWithFutureLog, which renames the copy first.
 """
 

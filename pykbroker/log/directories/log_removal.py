@@ -1,6 +1,6 @@
 """Takes logs out of use: their directories are set aside, and perhaps deleted later.
 
-    /a/orders-0 -> /a/orders-0.<id>-delete    deleted after file.delete.delay.ms
+    /a/orders-0 -> /a/orders-0.<id>-delete    deleted after log.segment.delete.delay.ms
     /a/orders-0 -> /a/orders-0.<id>-stray     left for an operator to inspect
 
 State: the logs that were deleted since their log directory was synced, numbered: a power failure

@@ -1,7 +1,7 @@
 """The offset checkpoints of one log directory, including entries of logs that no longer exist.
 
     recovery-point-offset-checkpoint     flushed up to
-    log-start-offset-checkpoint          log starts that are not at a segment's base
+    log-start-offset-checkpoint          log starts above the base of the first segment
     replication-offset-checkpoint        high watermarks
     cleaner-offset-checkpoint            compacted up to
 
@@ -15,7 +15,7 @@ Invariants
     No log is created in the directory while a file has an entry for an older one of its name
     (`settle`), except for a file that a thread is writing just then: a write that was in progress
     when a log was deleted is repeated without it, when it ends. Entries of logs that are not open
-    are kept. A file is replaced atomically; if nothing changed, it is not rewritten.
+    are kept. A file is replaced atomically, and not rewritten if nothing changed since.
 Source  Kafka's LogManager.java (asyncDelete), LogCleanerManager.java (updateCheckpoints).
 """
 
@@ -101,9 +101,7 @@ class CheckpointWrite:
 
 
 class OffsetCheckpoints:
-    """The offset checkpoints of one log directory. All methods raise
-    LogDirFailure on disk errors.
-    """
+    """The offset checkpoints of one log directory. Methods raise LogDirFailure on disk errors."""
 
     def __init__(self, files: Files, directory: str) -> None:
         self._files = files

@@ -2,7 +2,7 @@
 
     orders-3                                  the partition
     orders-3.<32 hex digits>-future           a copy on its way here from another directory
-    orders-3.<32 hex digits>-delete           deleted; removed after file.delete.delay.ms
+    orders-3.<32 hex digits>-delete           deleted; removed after log.segment.delete.delay.ms
     orders-3.<32 hex digits>-stray            found at start, but not assigned to this node
 
 Source: LocalLog.parseTopicPartitionName, logDeleteDirName.

@@ -7,8 +7,8 @@
 State: the queued bytes, the places of their batches in the log, their producer updates.
 In:    batches with their offsets assigned. Out: LogDirFailure; KafkaError if the active segment is
        found to be corrupt when it is opened for writing.
-Invariants: a write that fails undoes what was queued, in memory exactly, in the file as
-       far as the disk allows; after a disk failure nothing more is appended.
+Invariants: a write that fails undoes what was queued, in the files as far as the disk allows; after
+       a disk failure nothing more is appended.
 Source: Kafka's UnifiedLog.append and roll, LogSegment.shouldRoll.
 """
 
@@ -143,7 +143,8 @@ class AppendQueue:
 
         On LogDirFailure the log is offline, and the queued batches are discarded, unless it was the
         flush after the write (flush.messages) that failed. The next start may find them in the
-        file, if they were written or could not be cut off again.
+        file, if they were written or could not be cut off again. They are also discarded on
+        KafkaError: the active segment is damaged.
         """
         batches = self._batches
         if not batches:

@@ -5,7 +5,7 @@ an earlier one is refused as out of order, as Kafka does, clients begin a new ep
 second time.
 
 In: a producer's state and its log. Out: the state with up to five batches.
-Invariants: no more than MOST_HEADERS headers and MOST_BYTES of the log are looked at, because this
+Invariants: at most about MOST_HEADERS headers and MOST_BYTES of the log are read, because this
 happens on the event loop. The batches are one sequence without a gap: what is before a gap may be
 from an earlier life of the producer, which an expired one may begin anew in the same epoch.
 """

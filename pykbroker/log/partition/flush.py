@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class FlushJob:
-    """One flush. `run` blocks and raises OSError; call `LogFlusher.complete` after it."""
+    """One flush. `run` blocks and raises OSError."""
 
     __slots__ = (
         "_before",
@@ -49,9 +49,9 @@ class FlushJob:
         without_indexes_of: Segment | None = None,
     ) -> None:
         """`is_new`: the directory's own name is not durable yet. `before`: the previous job of the
-        log; what it was to make durable is included if it has not run (a node that stops gives up
-        what waits for a thread), except its segments, which the caller adds. Without the parent,
-        the caller syncs the log directory itself (clean shutdown).
+        log. If it has not run (a node that stops gives up what waits for a thread), this one also
+        writes its epochs and syncs its directories; the caller adds its segments. Without the
+        parent, the caller syncs the log directory itself (clean shutdown).
         """
         if before is not None and before.has_run:
             before = None
@@ -134,7 +134,7 @@ class FlushJob:
 
 
 def has_content(files: Files, path: str) -> bool:
-    """Return whether the index has entries: an empty one need not be on disk."""
+    """Return whether the file exists and is not empty: an empty index need not be on disk."""
     try:
         return files.size(path) > 0
     except FileNotFoundError:

@@ -70,8 +70,8 @@ class LeaderEpochs:
         return True
 
     def end_offset_for(self, epoch: int, log_end_offset: int) -> tuple[int, int]:
-        """Return (the largest known epoch not above `epoch`, its end); (-1, -1) if `epoch` is above
-        all known ones, or none is known.
+        """Return (the largest known epoch not above `epoch`, its end); (-1, -1) if `epoch` is -1 or
+        above all known ones, or none is known.
 
         An epoch older than all known ones ends where the oldest known one begins.
         """

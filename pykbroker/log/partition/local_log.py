@@ -3,9 +3,9 @@
 State: the segments and which of them is active, the log's written extent (`log_start_offset`,
        `log_end_offset`), the files beside the segments, whether the disk has failed.
 In:    segments to add and remove, a new directory name; faults encountered by readers and writers.
-Out:   LogDirFailure for disk errors, KafkaError(CORRUPT_MESSAGE) for damaged bytes.
-Invariants: there is always an active segment, the last one; offsets below `log_start_offset` and
-       from `log_end_offset` on are not served; a log whose disk failed stays offline.
+Out:   what `guard` makes of them: LogDirFailure for disk errors, KafkaError(CORRUPT_MESSAGE) for
+       damaged segments and batches.
+Invariants: the active segment is the last one; a log whose disk failed stays offline.
 Source: Kafka's LocalLog.java.
 """
 
@@ -155,8 +155,8 @@ class LocalLog:
         """Cut every batch that contains an offset >= `offset`; some segment
         begins at or below it. Raises OSError.
 
-        The directory is synced: after a power failure a segment would come back that overlaps what
-        was appended in its place, and the log could not be opened.
+        After segments were removed, the directory is synced: after a power failure one would come
+        back that overlaps what was appended in its place, and the log could not be opened.
         """
         removed = self.segments.above(offset)
         for segment in removed:
@@ -207,8 +207,8 @@ class LocalLog:
 
     @contextlib.contextmanager
     def guard(self, action: str) -> Iterator[None]:
-        """On a disk error in the block, take the log offline and raise LogDirFailure; on damage,
-        raise KafkaError.
+        """On a disk error in the block, take the log offline and raise LogDirFailure; for a
+        damaged segment or batch, raise KafkaError. CorruptIndex is not handled.
         """
         try:
             yield

@@ -6,9 +6,9 @@
 
 State: the validation rules. Queued batches are in the AppendQueue.
 In:    batches (views of received frames stay views).
-Out:   AppendOutcome; LogDirFailure if a roll, a new leader epoch, or the look-up of a producer's
-       earlier batches failed; KafkaError if the active segment is found to be corrupt when it is
-       opened; KafkaError or CorruptBatch for a replicated batch that cannot be applied.
+Out:   AppendOutcome; LogDirFailure if the disk fails; KafkaError if the active segment is found to
+       be corrupt when it is opened; KafkaError or CorruptBatch for a replicated batch that cannot
+       be applied.
 Invariants: batches queued in a round see each other (sequence checks, offsets).
 """
 
@@ -179,8 +179,8 @@ class LogAppender:
         """Queue a batch that this node has just built, without a producer, from records of `now_ms`
         that have keys; return (base offset, next offset).
 
-        None if it needs `append_as_leader`: if it has attributes, if the topic asks for more than
-        plain batches, and if the append has to do more than queue it.
+        None if it needs `append_as_leader`: if it has attributes or is too large, if the topic
+        asks for more than plain batches, and if the append has to do more than queue it.
         """
         queue = self._queue
         size = len(batch)
@@ -235,7 +235,7 @@ class LogAppender:
     def validate_light(
         self, records: Buffer, attributes: int, now_ms: int
     ) -> ValidationOutcome | None:
-        """Like `validate`, for the event loop; None if the batch is too large for that."""
+        """Like `validate`, for the event loop; None if the decompressed batch is too large."""
         limit = self._rules.light_bytes(attributes)
         try:
             return validate(records, self._rules, now_ms, CLIENT, limit)

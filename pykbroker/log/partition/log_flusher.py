@@ -3,7 +3,7 @@
 State: the recovery point, and the closed or recovered segments that have not been synced since.
 In:    offsets to flush to, closed segments, completed jobs. Out: FlushJobs; LogDirFailure,
        OSError when closing.
-Invariants: everything below the recovery point survives a power failure; it never passes the log
+Invariants: the records below the recovery point survive a power failure; it never passes the log
        end; a job that ran while the log was truncated moves nothing.
 Source: Kafka's UnifiedLog.flush, LocalLog.markFlushed.
 """
@@ -76,7 +76,7 @@ class LogFlusher:
 
     def prepare(self, offset: int, *, active_indexes: bool = True) -> FlushJob | None:
         """Return the job that must run, in any thread, before the recovery point moves to `offset`;
-        None if nothing is unsynced. Raises LogDirFailure.
+        None if no record below it and no closed segment is unsynced. Raises LogDirFailure.
 
         With active_indexes False the indexes of the active segment are not synced: for a log whose
         last segment is always indexed again after a crash.

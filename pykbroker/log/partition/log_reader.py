@@ -132,5 +132,5 @@ class LogReader:
         return lookup.offset_for_timestamp(self._local, timestamp, self.looked_up)
 
     def offset_of_max_timestamp(self) -> FoundOffset | None:
-        """Return the first record of the earliest segment that has the largest timestamp."""
+        """Return the first record with the largest timestamp of all; None if none has one."""
         return lookup.offset_of_max_timestamp(self._local, self.looked_up)

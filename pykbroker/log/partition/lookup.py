@@ -12,7 +12,9 @@ from pykbroker.protocol.record_batch import BatchHeader
 def offset_for_timestamp(
     local: LocalLog, timestamp: int, looked_up: LookedUp
 ) -> FoundOffset | None:
-    """Search the first segment whose largest timestamp reaches the requested one (UnifiedLog)."""
+    """Search only the first segment whose largest timestamp reaches the requested one, from the log
+    start offset on, as UnifiedLog does.
+    """
     for segment in local.segments:
         if segment.largest_timestamp().timestamp >= timestamp:
             return find_in_segment(local, segment, timestamp, local.log_start_offset, looked_up)
@@ -84,8 +86,9 @@ def aborted_transactions(
 def aborted_in_slice(
     local: LocalLog, start_offset: int, outcome: ReadOutcome
 ) -> list[tuple[int, int]]:
-    """Return the transactions that overlap what was read. If nothing was aborted, no batch is read:
-    the one after the slice may not be in the page cache.
+    """Return the transactions that overlap what was read, and perhaps some after it (up to
+    `upper_bound_offset`). If nothing was aborted, no batch is read: the one after the slice may not
+    be in the page cache.
     """
     segment = local.segments.floor(start_offset)
     while segment is not None and segment.txn_index.is_empty:

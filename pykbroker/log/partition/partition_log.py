@@ -19,9 +19,8 @@ closing.
 In:    batches to append (views of received frames stay views), offsets to read, truncate, delete.
 Out:   AppendOutcome, ReadOutcome with a FileSlice; KafkaError for an offset out of range, and where
        the log is corrupt; LogDirFailure when the disk failed.
-Invariants: offsets only grow, except by a truncation; readers never see past log_end_offset; a
-       failed write undoes what was queued (append_queue.py); all appends of a round are one writev
-       (one more for each roll).
+Invariants: the log end only grows, except by a truncation; readers never see past log_end_offset; a
+       failed write undoes what was queued (append_queue.py).
 Source: Kafka's UnifiedLog.java and LocalLog.java.
 """
 
@@ -214,10 +213,10 @@ class PartitionLog:
         """Validate, assign offsets, check the producer, queue. Client errors
         are returned as outcomes.
 
-        `records` is patched in place if it is writable. `checked` is the result of an earlier
+        `records` may be patched in place if it is writable. `checked` is the result of an earlier
         `validate`. `transaction_version` and `guard`: see `ProducerStateManager.prepare`. Raises
         LogDirFailure, because a roll writes the queued batches, for example, and KafkaError if the
-        roll finds damage (log_appender.py).
+        active segment is damaged (log_appender.py).
         """
         return self.appender.append_as_leader(
             records, leader_epoch, now_ms, origin, checked, guard, transaction_version
@@ -229,7 +228,8 @@ class PartitionLog:
         """Queue batches whose offsets the leader assigned.
 
         The first batch of a higher leader epoch than the replica's, and all after it, are skipped
-        (KAFKA-18723). Raises LogDirFailure, KafkaError and CorruptBatch.
+        (KAFKA-18723). A wrong checksum or an offset below the end of the log is an error of the
+        outcome. Raises LogDirFailure, KafkaError and CorruptBatch.
         """
         return self.appender.append_as_follower(records, now_ms, leader_epoch)
 
@@ -274,9 +274,9 @@ class PartitionLog:
     ) -> Buffer | None:
         """Return the bytes that `read` would find, if few and available; None: call `read`.
 
-        Available means: from a recently looked-up batch up to the log end, in the page cache. A
-        single read gets the bytes and the size of the first batch. With `committed_only`, also None
-        if aborted transactions may have to be reported.
+        Available means: the batch was recently looked up or appended, `max_offset` is the log end,
+        and the page cache holds the bytes. With `committed_only`, also None if aborted transactions
+        may have to be reported.
         """
         return self.reader.read_small(offset, max_bytes, max_offset, min_one_batch, committed_only)
 
@@ -287,7 +287,9 @@ class PartitionLog:
         return self.local.guarded("reading", self.reader.bytes_between, offset, end_offset)
 
     def offset_for_timestamp(self, timestamp: int) -> FoundOffset | None:
-        """Return the first record with a timestamp >= the given one, at record precision."""
+        """Return the first record with a timestamp >= the given one, at record precision; None
+        also as described at `lookup.offset_for_timestamp`.
+        """
         return self.local.guarded("looking up", self.reader.offset_for_timestamp, timestamp)
 
     def offset_of_max_timestamp(self) -> FoundOffset | None:
@@ -301,7 +303,7 @@ class PartitionLog:
         )
 
     def aborted_in_slice(self, start_offset: int, outcome: ReadOutcome) -> list[tuple[int, int]]:
-        """Return (producer id, first offset) of those that overlap what was read."""
+        """Return (producer id, first offset) of those that overlap what was read; perhaps more."""
         return self.local.guarded(
             "looking up", lookup.aborted_in_slice, self.local, start_offset, outcome
         )
@@ -484,7 +486,7 @@ class PartitionLog:
         return self.local.failure(action, error)
 
     def release(self) -> None:
-        """Release descriptors without writing: the disk failed or the partition is deleted."""
+        """Take the log offline and release its descriptors, without writing."""
         self.local.is_offline = True
         self.chores.forget(self.flusher)
         self.local.release()

@@ -95,7 +95,7 @@ def _look_through(batch: BytesLike, header: BatchHeader, asked: Asked, looked_up
 def _first_of_many(
     batch: BytesLike, header: BatchHeader, timestamp: int, start_offset: int
 ) -> FoundOffset | None:
-    """Like `first_record`; decodes only up to the record it finds."""
+    """Like `first_record`; of magic 2, only records up to the one it finds are decoded."""
     epoch = header.partition_leader_epoch
     if header.magic != MAGIC_V2:
         for record in stored_records(batch, header):

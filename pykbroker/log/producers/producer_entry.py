@@ -183,8 +183,8 @@ def stray_snapshots(
 ) -> list[int]:
     """Return the snapshots left over by an unclean shutdown, to be deleted when a log is opened.
 
-    Each segment has one snapshot. Of those without a segment, only the newest is kept, and only if
-    it is beyond the last segment (it was taken when the log was closed).
+    Those at the base offset of a segment are kept. Of the others, only the newest is kept, and only
+    if it is beyond the last segment (it was taken when the log was closed).
     """
     strays = sorted(offset for offset in snapshot_offsets if offset not in segment_base_offsets)
     if strays and strays[-1] > max(segment_base_offsets, default=-1):

@@ -4,7 +4,7 @@
 
 State: the existing snapshots; the ProducerStateManager. In: offsets. Out: paths of snapshots that
 the log must rename or delete.
-Invariant: the state covers the log up to `map_end_offset`; no snapshot is newer than the log.
+Invariant: the state covers the log up to `map_end_offset`.
 Source: ProducerStateManager.takeSnapshot, truncateAndReload, removeStraySnapshots.
 """
 
@@ -75,8 +75,9 @@ class ProducerSnapshots:
         self.directory = directory
 
     def take(self, sync: bool = False) -> bool:
-        """Write a snapshot at map_end_offset, unless the newest one is already there; return True
-        if a file was written. Its name is durable when the caller has synced the directory.
+        """Write a snapshot at map_end_offset, unless that is not above the last one (or above where
+        the state was cleared); return True if a file was written. Its name is durable when the
+        caller has synced the directory.
         """
         manager = self.manager
         offset = manager.map_end_offset
@@ -106,7 +107,8 @@ class ProducerSnapshots:
 
     def truncate_and_reload(self, log_start_offset: int, end_offset: int) -> None:
         """Load the state of the newest usable snapshot at or below end_offset, unless the state
-        covers the log up to there already. Snapshots outside the log are deleted.
+        covers the log up to there already; without one, clear the state. Snapshots outside the log
+        are deleted.
 
         One at the log start stays (Kafka deletes it), because the log may have nothing else to say
         of its producers.

@@ -12,10 +12,10 @@ Invariants
     The first unstable offset never passes the first offset of an open transaction, nor that of an
     ended one whose marker is at or above the high watermark.
 
-Rules (ProducerAppendInfo.java): an unknown producer, or one without an epoch, may begin at any
-sequence; a new epoch begins at 0; an old epoch is fenced; sequences increase by one and wrap from
-2**31 - 1 to 0; an exact repetition of one of the last five batches is a duplicate. Replicated
-batches are not checked.
+Rules (ProducerAppendInfo.java): an unknown producer (unless it is being verified), or one without
+an epoch, may begin at any sequence; a new epoch begins at 0; an old epoch is fenced; sequences
+increase by one and wrap from 2**31 - 1 to 0; an exact repetition of one of the last five batches is
+a duplicate. Replicated batches are not fenced; sequences are checked for batches of clients only.
 """
 
 from __future__ import annotations

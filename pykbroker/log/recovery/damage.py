@@ -1,7 +1,8 @@
 """The kinds of damage that recovery finds in a log, and their descriptions.
 
     bytes that are no batch, or whose checksum is wrong     cut, with all that follow: `CutReport`;
-                                                            a synced segment is kept as it is
+                                                            kept if only the indexes of a
+                                                            synced segment are rebuilt
     intact batches whose offsets are impossible there       `OffsetsOutOfPlace`: nothing is cut
     intact batches whose offsets exceed 31 bits             `OffsetsOverflow`: it is split
     a synced segment that ends within a batch               `ends_torn`: reading resumes after it

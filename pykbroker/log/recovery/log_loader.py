@@ -6,16 +6,15 @@
     index without a .log  unlinked
     .log without an index, or with one of a wrong size: checked and indexed again
     unclean shutdown      every batch from the recovery point on is checked; at the first bad one
-                          the segment is cut, and the segments after it are deleted; an empty
-                          last segment behind a hole is deleted as well
+                          the segment is cut, and the segments after it are deleted; so is an
+                          empty last segment behind a hole, if the log was never compacted
     offsets that are more than 31 bits apart in a .log      it is split (segment_split.py)
     a log that ends before its start offset, unless nothing of it is lost: it begins anew there
 
 In:    the directory, the checkpoints' entries, whether the shutdown was clean.
 Out:   segments, the log's bounds, leader epochs and producers, for opening.py.
-Invariants: reading the same directory twice gives the same result; of a clean one only what looks
-       faulty is scanned. Intact data is kept (damage.py); OffsetsOutOfPlace if that takes an
-       operator's decision.
+Invariants: reading the same directory twice gives the same result. Intact batches with impossible
+       offsets are not cut: OffsetsOutOfPlace asks for an operator's decision.
 Source: Kafka's LogLoader.java.
 """
 
@@ -327,7 +326,7 @@ class LogLoader:
         those of a file written later.
 
         The log continues after such a hole, as in Kafka: it cannot be distinguished with certainty
-        from the result of compaction, and the records after it were acknowledged.
+        from the result of compaction, and the records after it may have been acknowledged.
         """
         end = segment.next_offset()
         if end != following.base_offset:
@@ -341,7 +340,7 @@ class LogLoader:
             )
 
     def remove_behind(self, cut: Segment, later: list[Segment]) -> None:
-        """Delete the segments after a bad batch, because a log has no holes.
+        """Delete the segments after one that was cut, as Kafka does.
 
         The directory is synced: after a power failure they would be taken for the end of the log
         that has begun in their place.

@@ -133,7 +133,7 @@ def recover_and_close(files: Files, task: RecoveryTask) -> int:
 
 
 def unflushed_bytes(files: Files, directory: str, recovery_point: int) -> int:
-    """Return how many bytes of a log its recovery has to read."""
+    """Return the size in bytes of the segments that the recovery of a log checks."""
     sizes = {
         offset_of(name): size
         for name, size in files.list_sizes(directory).items()

@@ -1,9 +1,8 @@
 """Recovers logs with much unflushed data in worker processes, before a node serves clients.
 
 In      RecoveryTasks, in any order. Out: the end offsets of the logs that were recovered.
-State   one run: the waiting tasks, the biggest first. A worker that dies is not replaced. Its
-        current log, and any log whose recovery failed, are left out of the result: the caller
-        recovers them itself.
+State   one run: the waiting tasks, the biggest first. A worker that dies is not replaced. Logs
+        that were not recovered are left out of the result: the caller recovers them itself.
 """
 
 from __future__ import annotations

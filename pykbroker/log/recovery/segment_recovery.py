@@ -5,9 +5,8 @@ Every batch is checked, a torn tail is cut, and indexes and producer state are r
 In:  a segment as found, producer state as of its base offset, the leader epochs so far.
 Out: the number of bytes cut; OffsetsOutOfPlace, OffsetsOverflow, CorruptSegment, OSError.
 Invariants: only bytes that are no batch or have a wrong checksum, and what follows them, are cut;
-in a segment that was synced they are kept, and what follows them is indexed. If none are kept, the
-log file then holds only valid batches with ascending offsets, and the indexes are those that
-appending would have produced.
+without `cuts` they are kept, and what follows them is indexed. If none are kept, the log file then
+holds only valid batches with ascending offsets.
 Source: LogSegment.recover, UnifiedLog.rebuildProducerState.
 """
 
@@ -243,8 +242,8 @@ def rebuild_producer_state(
     end_offset: int,
     is_clean: bool = False,
 ) -> None:
-    """Load the newest snapshot at or below end_offset and replay the batches after it; take
-    snapshots at end_offset and at the last two segments, if they are missing.
+    """Load the newest snapshot at or below end_offset and replay the batches after it; take a
+    snapshot at end_offset and, where the replay gets there, at the last two segments.
     """
     producers = snapshots.manager
     to_snapshot = {end_offset}

@@ -5,7 +5,8 @@ State   the used entries as one bytearray; the file may be longer (the active se
 In      entries in ascending order; offsets to truncate to.
 Out     the bytes that an append adds, to be written at `size_bytes` minus their length.
 Invariants
-    Both columns ascend. Offsets are stored relative to the segment's base offset, as int32.
+    In what is appended, both columns ascend. Offsets are stored relative to the segment's base
+    offset, as int32.
 """
 
 from __future__ import annotations

@@ -95,12 +95,12 @@ class IndexFile(Droppable, Generic[IndexT]):
         return index
 
     def drop(self) -> None:
-        """Drop the content if all of it is in the file and the segment is closed."""
+        """Drop the content, unless entries are not in the file yet or the file is preallocated."""
         if not self._unwritten and not self._is_writable:
             self._index = None
 
     def unload(self) -> None:
-        """Unload the index, because the segment is released."""
+        """Stop counting the index's memory and `drop` it, because the segment is released."""
         if self.memory is not None:
             self.memory.forget(self)
         self.drop()
@@ -230,8 +230,8 @@ class TimeIndexFile(PreallocatedIndexFile[TimeIndex]):
 
     @property
     def last_entry(self) -> tuple[int, int]:
-        """Return the last entry. Retention reads it of every segment, so it
-        is read alone if the rest is not loaded.
+        """Return the last entry. It is all that retention needs, so if the rest is not loaded and
+        the file is not preallocated, it is read alone.
         """
         if self._index is None:
             entry = self._read_last_entry()
@@ -282,9 +282,9 @@ class TxnIndexFile(IndexFile[TransactionIndex]):
     def rewrite(self, aborted: Iterable[CompletedTxn]) -> None:
         """Make these the only entries, whatever the file holds.
 
-        Entries that the file has already are not written again: they are synced if they are below
-        the recovery point, and nothing syncs them once more before a roll puts the whole segment
-        below it. Other content is replaced and synced here; without entries the file is deleted.
+        Entries that the file has already are not written again, because those below the recovery
+        point are synced. Other content is replaced and synced here, or the file is deleted if there
+        are no entries.
         """
         index = self.make(b"")
         for completed in aborted:

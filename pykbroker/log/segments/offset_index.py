@@ -53,8 +53,8 @@ class OffsetIndex(EntryIndex):
         return self.entry(slot) if slot < count else None
 
     def append(self, offset: int, position: int) -> bytes:
-        """Add an entry; return the bytes for the file. Raises ValueError if full
-        or not ascending.
+        """Add an entry; return the bytes for the file. Raises ValueError if the index is
+        full, or the offset is not above the last one or too far from the base offset.
         """
         if self.is_full:
             raise ValueError(f"offset index of {self.entry_count} entries is full")

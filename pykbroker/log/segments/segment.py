@@ -6,13 +6,12 @@
     00000000000000000042.txnindex   aborted transactions           (txn_index.py)
 
 State: `size` is the number of bytes of complete, written batches: any bytes after it in the file
-are left over from a failed write or preallocated. `hints` caches the positions of some offsets, so
-that a tailing consumer needs no look-up.
+are no batch of the log: preallocated, torn, or left over from a failed write. `hints` caches the
+positions of some offsets, so that a tailing consumer needs no look-up.
 In:    buffers of batches with their offsets assigned; offsets to find.
 Out:   positions, batch headers, batches. LogReader makes slices of them, record_lookup.py finds
        records by time.
-Invariants: offsets in the segment are >= base_offset and fit 31 bits above it; the indexes only
-       ever point at batches below `size`.
+Invariant: offsets that are appended are >= base_offset and fit 31 bits above it.
 Source: Kafka's LogSegment.java.
 """
 
@@ -259,7 +258,7 @@ class Segment:
         return 0 <= last_offset - self.base_offset <= MAX_RELATIVE_OFFSET
 
     def become_inactive(self) -> None:
-        """Close on a roll: add the last time index entry (for retention), cut files to size."""
+        """Stop appending: add the last time index entry (for retention), cut files to size."""
         largest = self.largest_timestamp()
         self.time_index.append(largest.timestamp, largest.offset, force=True)
         self.offset_index.trim()

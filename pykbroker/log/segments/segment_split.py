@@ -1,8 +1,8 @@
 """Splits a segment whose offsets are more than 31 bits apart, which its indexes cannot represent.
 
 Cleaners before Kafka 1.1 merged segments into such ones (KAFKA-6264). Every byte is kept: the log
-file is copied in parts, each named by its first offset, and the parts replace it as compacted
-segments do. The parts have no indexes, so the loader builds them.
+file is copied in parts, and the parts replace it much as compacted segments do. They have no
+indexes, so the loader builds them.
 
     .cleaned -> .swap     in reverse order: from the first rename on, a restart finishes the swap
     the old files         unlinked

@@ -5,8 +5,8 @@ In      the record bytes of one partition of a produce request (or of a coordina
 Out     ValidationOutcome: an error of the protocol with its record errors, or the batch to append.
 Invariants
     Nothing passes that a consumer cannot read: framing, checksum, codec and the structure of every
-    record are checked. A batch that passes holds offset deltas 0, 1, 2 … and its true max
-    timestamp.
+    record are checked. A batch that passes has offset deltas 0, 1, 2 … and the max timestamp of its
+    records (at least -1), or `now_ms` in a topic with LogAppendTime.
     The caller's bytes change only if the batch passes, or is only longer than segment.bytes.
 
 Kafka's checks, and their error codes (LogValidator.java, UnifiedLog.analyzeAndValidateRecords):
@@ -107,7 +107,7 @@ def validate(
 ) -> ValidationOutcome:
     """Check the one batch of `records` and adapt it to `rules`.
 
-    Raises HeavyBatch if it holds more than `light_bytes` once decompressed.
+    Raises HeavyBatch if it is compressed and holds more than `light_bytes` once decompressed.
     """
     view = memoryview(records)
     try:
@@ -410,7 +410,7 @@ def _renumber(payload: bytes, count: int) -> bytes:
 def _check_each_record(
     payload: bytes, header: BatchHeader, rules: ValidationRules, now_ms: int
 ) -> None:
-    """Raise Refused if records of a batch break a rule: it names them, and how."""
+    """Raise Refused if a record of the batch breaks a rule."""
     errors: list[tuple[int, str]] = []
     bad_timestamp = False
     append_time = bool(header.attributes & LOG_APPEND_TIME_BIT)

@@ -4,7 +4,7 @@ In      the decompressed records of a batch, as bytes, and their expected number
 Out     RecordSurvey: the extremes of the timestamp deltas, whether offset deltas run 0, 1, 2 …,
         the first record without a key, the largest record.
 Invariants
-    A payload that is surveyed without CorruptRecord can be decoded by any client: every length,
+    A payload that is surveyed without CorruptRecord can be decoded: every length,
     varint and header count is valid, and the last record ends where the payload ends.
 
 The loop is long on purpose: reading varints of one and two bytes is inlined because a call costs
