@@ -1,4 +1,4 @@
-"""The commands of `pykbroker`: one file per command, imported only when it runs.
+"""The commands of `pykbroker`: a module for each, which is imported when the command runs.
 
 `main.py` finds the command, `command.py` holds what they share, `admin.py` speaks to brokers.
 """

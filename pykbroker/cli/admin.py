@@ -1,4 +1,4 @@
-"""A small synchronous client for the console commands: one socket per broker, one request at a
+"""A small synchronous client for the console commands: one socket per address, one request at a
 time.
 
 In: request messages. Out: decoded response messages, or CommandError / ServerError. It asks each

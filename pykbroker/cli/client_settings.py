@@ -1,6 +1,7 @@
 """Client settings: Kafka's names and texts in, keyword arguments of kafka-python out.
 
-A setting that kafka-python does not have is rejected by name, so that no user relies on it.
+A setting that kafka-python does not have is rejected by name, so that no user relies on it;
+serializers and deserializers are ignored.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """`pykbroker cluster`: runs nodes on one machine; and kafka-cluster.sh.
 
-With --nodes it runs until it is stopped. Out: one line `ready ...` once all nodes serve; nodes that
-died, on standard error. The nodes log to files beside their directories.
+With --nodes it runs until it is stopped, a node does not start, or none is left. Out: one line
+`ready ...` once all nodes serve; nodes that died, on standard error. The nodes log to files beside
+their directories.
 """
 
 from __future__ import annotations

@@ -88,8 +88,9 @@ def _beyond(offset: int, end: int) -> str:
 class ConsumedRange:
     """The records of a topic's partitions between two bounds.
 
-    With a group, they begin at its committed offsets, and offsets are committed for what the caller
-    has taken. `total` is how many offsets lie between the bounds, if both are known.
+    With a group, a partition's records begin at its committed offset, if there is one, and offsets
+    are committed for what the caller has taken. `total` is how many offsets lie between the bounds,
+    if both are known.
     """
 
     def __init__(self, consumer: Any, partitions: list[Any], group: str | None) -> None:

@@ -1,7 +1,7 @@
 """`dump-log` of the files beside a log: offset, time and transaction indexes, snapshots.
 
-Indexes are compared with their log; differences are collected and printed at the end, as the script
-does.
+Offset and time indexes are compared with their log; differences are collected and printed at the
+end, as the script does.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`pykbroker COMMAND ...`: finds the command and runs it.
 
-Only the module of the requested command is imported, so that `pykbroker start` starts fast and
-`pykbroker --help` costs nothing.
+The module of a command is imported only on request, so that `pykbroker start` and
+`pykbroker --help` are fast.
 """
 
 from __future__ import annotations

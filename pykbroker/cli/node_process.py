@@ -21,7 +21,7 @@ _TAIL_BYTES: Final = 8192
 
 
 class NodeProcess:
-    """A node in a process of its own, which on Linux does not outlive ours."""
+    """A node in a process of its own, which on Linux is terminated when ours ends."""
 
     def __init__(
         self, node_id: int, config: str, log: str, *, is_voter: bool, arguments: Sequence[str] = ()

@@ -117,7 +117,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def check(options: argparse.Namespace) -> None:
-    """Reject invalid numbers, as Apache's tool does."""
+    """Reject invalid numbers, and flags that contradict each other."""
     for name in ("num_records", "record_size", "transaction_duration_ms", "reporting_interval",
                  "record_key_range"):  # fmt: skip
         value = getattr(options, name)

@@ -32,7 +32,7 @@ class OutgoingRecord(NamedTuple):
 class RecordSender:
     """`acknowledged` and `failed` count records; the first failures are reported one by one.
 
-    `synchronous`: each record is acknowledged before the next one is sent.
+    `synchronous`: each record is acknowledged, or has failed, before the next one is sent.
     """
 
     def __init__(

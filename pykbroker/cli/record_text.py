@@ -52,7 +52,9 @@ def _malformed(form: str, text: str, error: ValueError) -> str:
 
 
 def show_bytes(content: bytes | None, form: str, *, escaped: bool) -> bytes:
-    """Return bytes in readable form. `escaped`: for a terminal, without control characters."""
+    """Return bytes in readable form. `escaped`: for a terminal; of control
+    characters, text and JSON then hold only tab and newline.
+    """
     if content is None:
         return b"null"
     match form:
