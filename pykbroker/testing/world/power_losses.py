@@ -13,14 +13,17 @@ may lose something, the first offset that it may lose.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from pykbroker.kraft.image import MetadataImage
+from pykbroker.kraft.metadata_replay import MetadataReplay
+from pykbroker.log.directories.checkpoints import CLEAN_SHUTDOWN
 from pykbroker.testing.world.node import Node
 from pykbroker.types import TopicPartition
 
 if TYPE_CHECKING:
-    from pykbroker.kraft.image import MetadataImage
+    from pykbroker.kraft.metadata_log import LogBatch
     from pykbroker.kraft.partition_image import PartitionImage
 
 
@@ -37,6 +40,7 @@ class PowerLosses:
         self._ended: dict[int, int] = {}
         self._lost_power: dict[int, int] = {}
         self._newest: MetadataImage | None = None
+        self._committed = MetadataReplay(MetadataImage())
 
     def topic_id(self, name: str) -> bytes | None:
         """Return the id of a topic in the newest image."""
@@ -56,13 +60,29 @@ class PowerLosses:
             self._lost_power[node.node_id] = epoch
         return self.losses()
 
+    def committed(self, batch: LogBatch) -> dict[TopicPartition, int]:
+        """Take the next committed batch; return the losses as of then.
+
+        Many batches may become committed at once. The newest image then shows only what follows
+        from the last one: perhaps that a node has registered again, and no longer that the
+        partition was left to it before.
+        """
+        replay = self._committed
+        replay.replay(batch.records, batch.base_offset, batch.epoch, batch.timestamp_ms)
+        replay.seal()
+        self._note_newest()
+        return self._losses((*self._latest_images(), replay.stable))
+
     def losses(self) -> dict[TopicPartition, int]:
-        """Return the current losses: after the end of a process, or a change of metadata."""
+        """Return the losses by the metadata of now."""
+        self._note_newest()
+        return self._losses(self._latest_images())
+
+    def _losses(self, images: Iterable[MetadataImage]) -> dict[TopicPartition, int]:
         losses: dict[TopicPartition, int] = {}
         if not self._lost_power:
             return losses
-        self._note_newest()
-        for image in self._latest_images():
+        for image in images:
             for topic in image.topics_by_id.values():
                 for index, partition in topic.partitions.items():
                     key = TopicPartition(topic.name, index)
@@ -114,11 +134,12 @@ class PowerLosses:
 
 def _has_stopped_cleanly(node: Node) -> bool:
     """Return whether the node can say, when it registers again, that it has lost nothing: not if
-    one of its directories is offline.
+    one of its directories had failed, or failed while it was closed.
     """
-    return node.has_stopped and (
-        node.server is None or all(each.is_online for each in node.server.log_manager.directories)
-    )
+    files = node.machine.files
+    with files.peeked():
+        closed = [files.exists(f"{each}/{CLEAN_SHUTDOWN}") for each in node.directories]
+    return node.has_stopped and all(closed)
 
 
 def _is_unnoticed(epochs: Mapping[int, int], node_id: int, image: MetadataImage) -> bool:

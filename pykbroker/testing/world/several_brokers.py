@@ -303,7 +303,7 @@ class SeveralBrokers:
         self.rules.image = self.newest_image()
         if self.moves is not None:
             self.moves.rules.committed(self.rules.image)
-        for key, offset in self.power.losses().items():
+        for key, offset in self.power.committed(batch).items():
             self._excuse(key, offset)
 
     def newest_image(self) -> MetadataImage:

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from pykbroker.decision import MetadataRecord
+from pykbroker.kraft.metadata_log import LogBatch
 from pykbroker.kraft.partition_image import PartitionImage
+from pykbroker.protocol.messages.partition_change_record import PartitionChangeRecord
+from pykbroker.protocol.messages.partition_record import PartitionRecord
+from pykbroker.protocol.messages.register_broker_record import RegisterBrokerRecord
+from pykbroker.protocol.messages.topic_record import TopicRecord
+from pykbroker.testing.world.memory_files import MemoryFiles
 from pykbroker.testing.world.power_losses import PowerLosses
 from pykbroker.types import TopicPartition
 
 KEY = TopicPartition("t", 0)
+TOPIC_ID = b"i" * 16
+DIRECTORIES = ("/a", "/b")
 
 
 class Stage:
@@ -28,17 +38,25 @@ class Stage:
     @staticmethod
     def _node(number: int, flushed: int) -> Any:
         log = SimpleNamespace(topic_partition=KEY, recovery_point=flushed)
-        directories = [SimpleNamespace(is_online=True), SimpleNamespace(is_online=True)]
         server = SimpleNamespace(
-            log_manager=SimpleNamespace(logs=lambda: [log], directories=directories),
+            log_manager=SimpleNamespace(logs=lambda: [log]),
             kraft=SimpleNamespace(image=None, controller=None),
         )
-        return SimpleNamespace(node_id=number, server=server, has_stopped=False)
+        files = MemoryFiles()
+        for directory in DIRECTORIES:
+            files.mkdir(directory)
+        return SimpleNamespace(
+            node_id=number,
+            server=server,
+            has_stopped=False,
+            machine=SimpleNamespace(files=files),
+            directories=DIRECTORIES,
+        )
 
     def publish(self, **changed: Any) -> None:
         self.offset += 1
         self.partition = self.partition._replace(**changed)
-        topic = SimpleNamespace(name="t", id=b"i" * 16, partitions={0: self.partition})
+        topic = SimpleNamespace(name="t", id=TOPIC_ID, partitions={0: self.partition})
         image = SimpleNamespace(
             offset=self.offset,
             topics_by_id={topic.id: topic},
@@ -52,6 +70,12 @@ class Stage:
         self.epochs[number] += 10
         self.publish(**changed)
 
+    def stops(self, number: int, *, closed: Iterable[str] = DIRECTORIES) -> None:
+        node = self.nodes[number - 1]
+        node.has_stopped = True
+        for directory in closed:
+            node.machine.files.write_file(f"{directory}/.kafka_cleanshutdown", b"")
+
     def end(self, number: int, *, power: bool = True) -> dict[TopicPartition, int]:
         return self.losses.process_ended(self.nodes[number - 1], is_power=power)
 
@@ -63,15 +87,15 @@ def test_nothing_is_lost_while_an_in_sync_replica_runs() -> None:
     assert stage.end(3) == {KEY: 5}
 
 
-@pytest.mark.parametrize("is_online", [True, False])
-def test_a_node_that_stops_without_one_of_its_directories_is_not_trusted(is_online: bool) -> None:
+@pytest.mark.parametrize("closed", [DIRECTORIES, DIRECTORIES[:1]])
+def test_a_node_that_could_not_close_one_of_its_directories_is_not_trusted(
+    closed: Sequence[str],
+) -> None:
     stage = Stage(5, 6, 7)
-    node = stage.nodes[1]
-    node.has_stopped = True
-    node.server.log_manager.directories[1].is_online = is_online
+    stage.stops(2, closed=closed)
     assert stage.end(2, power=False) == {}
     stage.publish(isr=(1,), elr=(2,))
-    assert stage.end(1) == ({} if is_online else {KEY: 5})
+    assert stage.end(1) == ({} if closed == DIRECTORIES else {KEY: 5})
 
 
 def test_kills_alone_lose_nothing() -> None:
@@ -120,7 +144,7 @@ def test_a_last_known_leader_that_came_back_without_records_may_lead_after_the_l
 
 def test_who_stops_in_good_order_has_everything() -> None:
     stage = Stage(5, 6, 7)
-    stage.nodes[0].has_stopped = True
+    stage.stops(1)
     assert stage.end(2) == {}
     assert stage.end(3) == {}
     assert stage.end(1, power=False) == {}
@@ -130,7 +154,7 @@ def test_the_topic_is_known_by_its_name() -> None:
     stage = Stage(5, 6, 7)
     assert stage.losses.topic_id("t") is None
     stage.end(1)
-    assert stage.losses.topic_id("t") == b"i" * 16
+    assert stage.losses.topic_id("t") == TOPIC_ID
     assert stage.losses.topic_id("u") is None
 
 
@@ -141,3 +165,36 @@ def test_a_reassignment_may_leave_a_partition_to_replicas_that_lost_their_power(
     assert stage.losses.losses() == {}
     stage.publish(isr=(1, 2))
     assert stage.losses.losses() == {KEY: 5}
+
+
+def test_what_was_committed_together_with_what_follows_counts() -> None:
+    """The partition was left to a node without power, and the node has registered again, before
+    any node could tell."""
+    stage = Stage(5, 6, 7)
+    offset = 0
+
+    def commit(*messages: Any) -> dict[TopicPartition, int]:
+        nonlocal offset
+        records = [MetadataRecord(message, 0) for message in messages]
+        batch = LogBatch(offset, offset + len(records) - 1, 1, 0, 0, records, [])
+        offset += len(records)
+        return stage.losses.committed(batch)
+
+    def register(epoch: int) -> RegisterBrokerRecord:
+        return RegisterBrokerRecord(broker_id=1, broker_epoch=epoch, fenced=True)
+
+    partition = PartitionRecord(
+        partition_id=0,
+        topic_id=TOPIC_ID,
+        replicas=[1, 2, 3],
+        isr=[1, 2, 3],
+        leader=2,
+        directories=[b"d" * 16] * 3,
+    )
+    assert commit(TopicRecord(name="t", topic_id=TOPIC_ID), partition, register(10)) == {}
+    assert stage.end(1) == {}
+    stage.registers_again(1, isr=(), last_known_elr=(1,))
+    left_alone = PartitionChangeRecord(topic_id=TOPIC_ID, partition_id=0, isr=[1], leader=1)
+    assert commit(left_alone) == {KEY: 5}
+    nobody = PartitionChangeRecord(topic_id=TOPIC_ID, partition_id=0, isr=[], leader=-1)
+    assert commit(register(20), nobody) == {}
