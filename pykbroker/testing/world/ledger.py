@@ -61,7 +61,7 @@ def _never() -> int:
     return 1 << 62
 
 
-def _always(_: int) -> bool:
+def _always(*_: object) -> bool:
     return True
 
 
@@ -105,8 +105,8 @@ class PartitionLedger:
     """The offset up to which the log was flushed when its process ended."""
     committed_end: Callable[[], int] = _never
     """The end of what every in-sync replica has, where nodes replicate."""
-    is_everywhere: Callable[[int], bool] = _always
-    """Whether all replicas have a record at this offset."""
+    is_everywhere: Callable[[int, bytes], bool] = _always
+    """Whether all replicas have the record with this id at this offset."""
     is_led_by: Callable[[int], bool] = _always
     """Whether this node leads the partition, by the newest metadata of all nodes."""
 
@@ -134,7 +134,8 @@ class PartitionLedger:
         attempt = self.attempts[identity]
         is_above = offset >= self.committed_end()
         may_be_lost = offset < self.lost_end and identity in self.may_be_shown
-        if may_be_lost and (is_above or (how == "read" and not self.is_everywhere(offset))):
+        is_left = how == "read" and not self.is_everywhere(offset, identity)
+        if may_be_lost and (is_above or is_left):
             # As in Kafka: only its next leader tells a replica what is lost. Until then, a
             # follower, or a leader that was replaced, shows what was committed before, and such a
             # leader acknowledges it if it is sent again. And a gap in one of the logs stays, even
@@ -198,13 +199,14 @@ class PartitionLedger:
         records: list[Stored],
         log_start: int,
         log_end: int,
-        everywhere: Container[int] | None = None,
+        everywhere: Container[tuple[int, bytes]] | None = None,
     ) -> None:
         """Compare with a whole log, after a start or when the world is at rest.
 
         If the node lost its power meanwhile, forget what it was allowed to lose. `everywhere`: the
-        offsets that all replicas have. A leader keeps the gap that a power failure left in its log,
-        and replicas that do not have the gap keep their records, as in Kafka.
+        offsets and ids of the records that all replicas have. A leader keeps the gap that a power
+        failure left in its log, and replicas that do not have the gap keep their records, as in
+        Kafka.
         """
         found = {record.offset: record for record in records}
         if self.must_survive is not None:
@@ -216,7 +218,8 @@ class PartitionLedger:
                 )
         self._check_nothing_missing(found, log_start, log_end)
         for record in records:
-            if everywhere is None or record.offset in everywhere or not self._may_lack(record):
+            place = record.offset, record.identity
+            if everywhere is None or place in everywhere or not self._may_lack(record):
                 self.seen(record)
         self._check_order(records)
 

@@ -450,25 +450,25 @@ class SeveralBrokers:
         if topic is None or topic.name == TRANSACTIONAL_TOPIC or not topic.ledgers[index:]:
             return
         records = records_of(log)
-        everywhere = self._offsets_everywhere(key) if topic.may_lose else None
+        everywhere = self._records_everywhere(key) if topic.may_lose else None
         topic.ledgers[index].settle(records, log.log_start_offset, log.log_end_offset, everywhere)
 
     def _is_led_by(self, key: TopicPartition, node_id: int) -> bool:
         partition = self.newest_image().partition(*key)
         return partition is not None and partition.leader == node_id
 
-    def _is_everywhere(self, key: TopicPartition, offset: int) -> bool:
-        return offset in self._offsets_everywhere(key)
+    def _is_everywhere(self, key: TopicPartition, offset: int, identity: bytes) -> bool:
+        return (offset, identity) in self._records_everywhere(key)
 
-    def _offsets_everywhere(self, key: TopicPartition) -> set[int]:
-        """Return the offsets of the records that all replicas of a partition have."""
+    def _records_everywhere(self, key: TopicPartition) -> set[tuple[int, bytes]]:
+        """Return the offsets and ids of the records that all replicas of a partition have."""
         replicas = [dict(self._hosted_by(node)).get(key) for node in self.brokers]
-        offsets = [
-            {record.offset for record in records_of(each.log)}
+        found = [
+            {(record.offset, record.identity) for record in records_of(each.log)}
             for each in replicas
             if each is not None
         ]
-        return set.intersection(*offsets) if offsets else set()
+        return set.intersection(*found) if found else set()
 
 
 def _is_complete(image: MetadataImage) -> bool:

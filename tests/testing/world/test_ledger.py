@@ -43,6 +43,9 @@ class Book:
     def log(self, *numbers: int) -> list[Stored]:
         return [stored(self.sent[number], number) for number in numbers]
 
+    def places(self, *numbers: int) -> set[tuple[int, bytes]]:
+        return {(record.offset, record.identity) for record in self.log(*numbers)}
+
 
 def test_a_whole_log_is_as_promised() -> None:
     book = Book()
@@ -171,32 +174,46 @@ def test_replicas_may_lack_what_a_power_failure_took_from_one_of_them() -> None:
     book = Book()
     book.ledger.may_lose_from(1, 3)
     for numbers in ((0, 1, 2), (0, 2)):
-        book.ledger.settle(book.log(*numbers), 0, 3, everywhere={0, 2})
+        book.ledger.settle(book.log(*numbers), 0, 3, everywhere=book.places(0, 2))
     assert sorted(book.ledger.at) == [0, 2]
     with pytest.raises(Violation, match="is lost"):
-        book.ledger.settle(book.log(0, 1), 0, 2, everywhere={0})
+        book.ledger.settle(book.log(0, 1), 0, 2, everywhere=book.places(0))
 
 
 def test_what_lies_in_a_gap_of_one_log_is_read_from_others() -> None:
     book = Book()
     book.ledger.committed_end = lambda: 3
-    book.ledger.is_everywhere = {0, 2}.__contains__
+    book.ledger.is_everywhere = lambda *place: place in book.places(0, 2)
     book.ledger.may_lose_from(1, 3)
     for record in book.log(0, 1, 2):
         book.ledger.seen(record)
     assert sorted(book.ledger.at) == [0, 2]
-    book.ledger.settle(book.log(0, 2), 0, 3, everywhere={0, 2})
+    book.ledger.settle(book.log(0, 2), 0, 3, everywhere=book.places(0, 2))
     with pytest.raises(Violation, match="is lost"):
-        book.ledger.settle(book.log(0, 1), 0, 3, everywhere={0})
+        book.ledger.settle(book.log(0, 1), 0, 3, everywhere=book.places(0))
+
+
+def test_a_replica_shows_what_it_had_where_others_have_new_records() -> None:
+    book = Book()
+    book.ledger.committed_end = lambda: 3
+    book.ledger.may_lose_from(0, 3)
+    old, new = book.log(0)[0], stored(book.sent[2], 0)
+    book.ledger.is_everywhere = lambda *place: place == (0, new.identity)
+    book.ledger.seen(new)
+    book.ledger.seen(old)
+    assert book.ledger.at == {0: new.identity}
+    book.ledger.is_everywhere = lambda *place: True
+    with pytest.raises(Violation, match="where b'p-2' was before"):
+        book.ledger.seen(old)
 
 
 def test_what_a_client_has_received_since_is_everywhere() -> None:
     book = Book()
     book.ledger.may_lose_from(1, 3)
     book.ledger.seen(book.log(1)[0])
-    book.ledger.settle(book.log(0, 1, 2), 0, 3, everywhere={0, 2})
+    book.ledger.settle(book.log(0, 1, 2), 0, 3, everywhere=book.places(0, 2))
     with pytest.raises(Violation, match="is lost"):
-        book.ledger.settle(book.log(0, 2), 0, 3, everywhere={0, 2})
+        book.ledger.settle(book.log(0, 2), 0, 3, everywhere=book.places(0, 2))
 
 
 def test_power_that_goes_during_a_start_takes_what_the_last_process_had_not_flushed() -> None:

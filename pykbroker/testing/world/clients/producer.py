@@ -167,10 +167,15 @@ class ProducerClient(RoutedClient):
     def _may_be_forgotten(self, batch: Batch) -> bool:
         """Only the last batch of a producer is in its snapshots. A batch that was sent together
         with later ones is recognised as long as the log still has it.
+
+        A replica that was away may have missed even the last one: what the leader has deleted
+        meanwhile does not reach it.
         """
         rules = batch.topic.rules
-        is_deletable = rules.is_compacted or rules.retention_ms >= 0 or batch.ledger.deleted_before
-        return batch.is_pipelined and bool(is_deletable)
+        is_deletable = rules.retention_ms >= 0 or batch.ledger.deleted_before > 0
+        if is_deletable and not self.knows_one_node:
+            return True
+        return batch.is_pipelined and (is_deletable or rules.is_compacted)
 
     def _stream(self) -> str:
         """Records of one stream keep their order: a late batch of an old producer id may come

@@ -24,8 +24,8 @@ def idempotent_producer() -> ProducerClient:
     return next(producer for producer in producers if producer._is_idempotent)
 
 
-def batch_for(leader: int) -> Batch:
-    topic = TopicPromise("orders", 1, TopicRules())
+def batch_for(leader: int, rules: TopicRules | None = None) -> Batch:
+    topic = TopicPromise("orders", 1, rules or TopicRules())
     (ledger,) = topic.ledgers
     ledger.is_led_by = lambda node_id: node_id == leader
     attempt = Attempt(b"producer-1", "producer", 1, None, b"x", 0, is_once=True)
@@ -39,5 +39,15 @@ def test_only_a_former_leader_may_miss_earlier_batches() -> None:
     answer = PartitionProduceResponse(error_code=ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER)
     producer._take(batch, answer, FORMER_LEADER, is_first=True)
     assert not batch.is_answered
+    with pytest.raises(Violation, match="the node forgot this producer: 45"):
+        producer._take(batch, answer, LEADER, is_first=True)
+
+
+def test_a_replica_may_have_missed_what_retention_has_deleted() -> None:
+    producer, answer = idempotent_producer(), PartitionProduceResponse()
+    answer.error_code = ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+    batch = batch_for(LEADER, TopicRules(retention_ms=500))
+    producer._take(batch, answer, LEADER, is_first=True)
+    producer.bootstrap = producer.bootstrap[:1]  # a single node has missed nothing
     with pytest.raises(Violation, match="the node forgot this producer: 45"):
         producer._take(batch, answer, LEADER, is_first=True)
