@@ -209,8 +209,8 @@ class AppendQueue:
         old = local.active
         if old.base_offset == base and not old.size:
             return old
+        local.guarded("rolling", old.become_inactive)
         with local.guard("rolling"):
-            old.become_inactive()
             self._flusher.note_roll(old)
             segment = local.new_segment(base, now_ms)
             # The snapshot is at the new base offset, which may be ahead of the log end.

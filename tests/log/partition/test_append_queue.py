@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import struct
 
 import pytest
 
@@ -154,6 +155,22 @@ def test_a_failure_while_rolling_takes_the_turn_back(files: MemoryFiles) -> None
     with pytest.raises(LogDirFailure):
         log.append_as_leader(batch_of(b"b", timestamp=NOW_MS + 5000), 0, NOW_MS)
     assert (log.log_end_offset, log.next_offset, log.is_offline) == (1, 1, True)
+
+
+def test_a_damaged_index_is_rebuilt_when_its_segment_must_be_closed_first(
+    files: MemoryFiles,
+) -> None:
+    log = open_orders(files, index_interval_bytes="1")
+    for step in range(3):
+        append(log, b"a" * 400_000, timestamp=NOW_MS + step)
+    log.close()
+    path = f"{DIRECTORY}/{0:020d}.timeindex"
+    entries = files.read_file(path)
+    files.write_file(path, entries[:-12] + struct.pack(">qi", NOW_MS + 1_000, 2))
+    again = open_orders(files, index_interval_bytes="1", segment_bytes="1048576", recovery_point=3)
+    assert append(again, b"b", timestamp=NOW_MS + 3) == 3
+    assert again.segments.base_offsets == [0, 3]
+    assert again.segments[0].time_index.last_entry == (NOW_MS + 2, 2)
 
 
 def test_a_failed_transaction_index_takes_the_turn_back(files: MemoryFiles) -> None:
