@@ -152,13 +152,26 @@ class PartitionLedger:
             raise Violation(
                 f"{self.name}: {identity!r} is {how} at {offset}, where {before!r} was before"
             )
-        if attempt.is_once and attempt.offset not in (None, offset):
+        if attempt.is_once and not self._may_be_at(offset, attempt.offset):
             raise Violation(
                 f"{self.name}: {identity!r} is {how} at {offset} and was at {attempt.offset}"
             )
         attempt.offset = offset
         self.at[offset] = identity
         self.end = max(self.end, offset + 1)
+
+    def _may_be_at(self, offset: int, known: int | None) -> bool:
+        """Return whether a record that is to be stored once, and was at `known`, may be at this
+        offset.
+
+        A replica that was away may have missed what the leader has deleted since, and with it what
+        a producer has sent: if it leads, it stores a repeated batch again, as in Kafka.
+        """
+        if known is None or known == offset:
+            return True
+        replicates = self.committed_end is not _never
+        is_deletable = self.rules.retention_ms >= 0 or known < self.deleted_before
+        return replicates and is_deletable and known < offset
 
     # ---------------------------------------------------------------- what a log holds
 

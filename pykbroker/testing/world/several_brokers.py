@@ -462,12 +462,13 @@ class SeveralBrokers:
 
     def _records_everywhere(self, key: TopicPartition) -> set[tuple[int, bytes]]:
         """Return the offsets and ids of the records that all replicas of a partition have."""
-        replicas = [dict(self._hosted_by(node)).get(key) for node in self.brokers]
-        found = [
-            {(record.offset, record.identity) for record in records_of(each.log)}
-            for each in replicas
-            if each is not None
-        ]
+        found = []
+        for node in self.brokers:
+            replica = dict(self._hosted_by(node)).get(key)
+            if replica is not None:
+                with node.machine.files.peeked():
+                    records = records_of(replica.log)
+                found.append({(record.offset, record.identity) for record in records})
         return set.intersection(*found) if found else set()
 
 

@@ -193,6 +193,22 @@ def test_what_lies_in_a_gap_of_one_log_is_read_from_others() -> None:
         book.ledger.settle(book.log(0, 1), 0, 3, everywhere=book.places(0))
 
 
+def test_what_a_leader_has_missed_may_be_stored_again() -> None:
+    book = Book()
+    first, again = book.log(0)[0], stored(book.sent[0], 5)
+    book.ledger.rules.retention_ms = 500
+    book.ledger.seen(first)
+    with pytest.raises(Violation, match="is read at 5 and was at 0"):
+        book.ledger.seen(again)  # a single node has missed nothing
+    book.ledger.committed_end = lambda: 6
+    book.ledger.seen(again)
+    with pytest.raises(Violation, match="is read at 4 and was at 5"):
+        book.ledger.seen(stored(book.sent[0], 4))
+    book.ledger.rules.retention_ms = -1
+    with pytest.raises(Violation, match="is read at 4 and was at 5"):
+        book.ledger.seen(stored(book.sent[0], 4))
+
+
 def test_a_replica_shows_what_it_had_where_others_have_new_records() -> None:
     book = Book()
     book.ledger.committed_end = lambda: 3
