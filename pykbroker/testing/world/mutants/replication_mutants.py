@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from pykbroker.errors import ErrorCode
+from pykbroker.replication.isr import IsrState
 from pykbroker.testing.world.mutants.mutant import (
     CLUSTER,
     Mutant,
@@ -15,6 +17,28 @@ from pykbroker.testing.world.mutants.mutant import (
 
 def _log_end(original: Any, current: int, leader_end_offset: int, *more: Any) -> int:
     return max(current, leader_end_offset)
+
+
+def _of_members(original: Any, current: int, end: int, isr: Any, followers: Any, *more: Any) -> Any:
+    """Neither who is about to join counts, nor who could at any moment."""
+    members = [each for each in followers if each.replica_id in isr.members]
+    return original(current, end, IsrState(isr.members), members, *more)
+
+
+def _whoever_is_in_sync(
+    original: Any, current: int, end: int, isr: Any, followers: Any, min_isr: int, *more: Any
+) -> Any:
+    return original(current, end, isr, followers, 0, *more)
+
+
+def _of_any_epoch(original: Any, *arguments: Any) -> Any:
+    code = original(*arguments)
+    is_stale = code in (ErrorCode.FENCED_LEADER_EPOCH, ErrorCode.INVALID_UPDATE_VERSION)
+    return ErrorCode.NONE if is_stale else code
+
+
+def _everything(original: Any, partition: Any, isolation: int) -> Any:
+    return partition.log.log_end_offset
 
 
 def _written_is_enough(original: Any, partition: Any, required_offset: int) -> Any:
@@ -92,6 +116,33 @@ REPLICATION_MUTANTS = (
         (Patch("replication.partition:leader_high_watermark", instead(_log_end)),),
         life=CLUSTER,
         seed=3,
+    ),
+    Mutant(
+        "high-watermark-of-members",
+        "the high watermark waits for replicas that join or could join the ISR",
+        (Patch("replication.partition:leader_high_watermark", instead(_of_members)),),
+        life=CLUSTER,
+        seed=48,
+    ),
+    Mutant(
+        "high-watermark-of-too-few",
+        "the high watermark stays while fewer than min.insync.replicas are in sync",
+        (Patch("replication.partition:leader_high_watermark", instead(_whoever_is_in_sync)),),
+        life=CLUSTER,
+        seed=16,
+    ),
+    Mutant(
+        "in-sync-by-stale-leaders",
+        "the controller rejects changes of the ISR by the leader of an earlier epoch",
+        (Patch("kraft.controller.alter_partition:_fault", instead(_of_any_epoch)),),
+        life=CLUSTER,
+        seed=8,
+    ),
+    Mutant(
+        "uncommitted-is-read",
+        "consumers read up to the high watermark",
+        (Patch("replication.partition:Partition.bound", instead(_everything)),),
+        life=CLUSTER,
     ),
     Mutant(
         "acknowledged-when-written",
