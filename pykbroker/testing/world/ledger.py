@@ -134,8 +134,9 @@ class PartitionLedger:
         attempt = self.attempts[identity]
         is_above = offset >= self.committed_end()
         may_be_lost = offset < self.lost_end and identity in self.may_be_shown
-        is_left = how == "read" and not self.is_everywhere(offset, identity)
-        if may_be_lost and (is_above or is_left):
+        if may_be_lost and (
+            is_above or (how == "read" and not self.is_everywhere(offset, identity))
+        ):
             # As in Kafka: only its next leader tells a replica what is lost. Until then, a
             # follower, or a leader that was replaced, shows what was committed before, and such a
             # leader acknowledges it if it is sent again. And a gap in one of the logs stays, even
