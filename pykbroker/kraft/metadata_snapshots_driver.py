@@ -119,12 +119,13 @@ class MetadataSnapshots:
         now_ms, log = self._now_ms(), self._raft.log
         try:
             log.clean(now_ms, self._raft.high_watermark)
+            for deletion in log.chores.due_deletions(now_ms):
+                for path in deletion.paths:
+                    log.files.unlink(path)
         except LogDirFailure as failure:
             self._on_fatal(failure)
-            return
-        for deletion in log.chores.due_deletions(now_ms):
-            for path in deletion.paths:
-                log.files.unlink(path)
+        except OSError as error:  # it stays until a later start
+            _log.warning("An old file of the metadata log was not deleted: %s", error)
 
     def _clean_again(self) -> None:
         self.clean()

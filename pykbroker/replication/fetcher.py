@@ -196,6 +196,10 @@ class Fetcher:
         except LogDirFailure as failure:
             self._world.manager.on_directory_failure(failure)
         except KafkaError as error:
+            if followed.state is State.TRUNCATING:
+                _log.error("%s: cannot be truncated: %s", partition, error)
+                self._plan.set_aside(followed, State.FAILED)
+                return
             _log.error("%s: cannot use the data sent by its leader: %s", partition, error)
             if error.code == CORRUPT:  # in transit or on the leader's disk: retry
                 self._plan.delay(followed, self._world.now_ms())

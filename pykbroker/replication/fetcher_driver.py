@@ -9,16 +9,20 @@ Source: Kafka's `AbstractFetcherManager.scala`, `ReplicaFetcherManager.scala`.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pykbroker.deferred import spawn
 from pykbroker.environment.files import LogDirFailure
+from pykbroker.errors import KafkaError
 from pykbroker.replication import follower_log
 from pykbroker.replication.fetcher import Fetcher, FetcherWorld, Send
 
 if TYPE_CHECKING:
     from pykbroker.replication.partition import Partition
+
+_log = logging.getLogger(__name__)
 
 
 class FetcherDriver:
@@ -48,6 +52,8 @@ class FetcherDriver:
         except LogDirFailure as failure:
             self._world.manager.on_directory_failure(failure)
             return
+        except KafkaError as error:  # a damaged segment; fetching goes on from the log's end
+            _log.error("%s: was not searched for a gap: %s", partition, error)
         place = (partition.leader, self._number_of(partition))
         fetcher = self._fetchers.get(place)
         if fetcher is None:

@@ -162,6 +162,27 @@ def test_old_snapshots_and_the_log_before_them_go() -> None:
 # Faults.
 
 
+def test_cleaning_goes_on_after_a_file_that_cannot_be_deleted(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    world = NodeWorld(
+        metadata_log_max_record_bytes_between_snapshots="2000", metadata_max_retention_bytes="1"
+    ).open()
+    world.files.fail = lambda name, path: (
+        OSError(5, "bad disk") if name == "unlink" and path.endswith(".checkpoint") else None
+    )
+    for number in range(40):
+        world.settle(world.create(f"t{number}"))
+    world.scheduler.advance(61_000)
+    assert "An old file of the metadata log was not deleted: [Errno 5] bad disk" in caplog.text
+    world.files.fail = None
+    for number in range(40, 80):
+        world.settle(world.create(f"t{number}"))
+    world.scheduler.advance(61_000)
+    assert len(world.node.raft.log.snapshots) == 1
+    assert not world.fatal
+
+
 def test_a_disk_that_fails_stops_the_node() -> None:
     world = NodeWorld(inline=False).open()
     reply = world.create("t")

@@ -417,6 +417,43 @@ def test_a_log_with_a_hole_is_fetched_from_there(monkeypatch: pytest.MonkeyPatch
     assert asked(follower.fetch()[0]) == [(0, 2)]
 
 
+def test_a_log_that_cannot_be_searched_for_a_hole_is_fetched_from_its_end(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    follower = Follower()
+    follower.answer(entry_of(0, (0, 0, 2)))
+
+    def damaged(log: object) -> int:
+        raise KafkaError(ErrorCode.CORRUPT_MESSAGE, "a damaged segment")
+
+    monkeypatch.setattr(follower_log, "first_hole", damaged)
+    follower.driver.follow(follower.partition())
+    assert "was not searched for a gap: a damaged segment" in caplog.text
+    follower.answer(entry_of(0, (2, 0, 1)))
+    assert asked(follower.fetch()[0]) == [(0, 3)]
+
+
+def test_a_log_that_cannot_be_cut_first_is_set_aside(monkeypatch: pytest.MonkeyPatch) -> None:
+    follower = Follower()
+    follower.answer(entry_of(0, (0, 0, 2)))
+    follower.answer()
+
+    def damaged(*arguments: object) -> None:
+        raise KafkaError(ErrorCode.CORRUPT_MESSAGE)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(follower_log, "latest_epoch", lambda partition: None)
+        patched.setattr(follower_log, "truncate", damaged)
+        follower.driver.follow(follower.partition())
+        follower.answer()
+        follower.scheduler.advance(10 * BACKOFF_MS)
+        follower.answer()
+    assert asked(follower.fetch()[0]) == []
+    follower.driver.follow(follower.partition())  # as for another leader or epoch
+    follower.answer()
+    assert asked(follower.fetch()[0]) == [(0, 2)]
+
+
 def test_a_partition_made_later_joins_the_session() -> None:
     follower = Follower(partitions=1)
     follower.answer()

@@ -87,9 +87,12 @@ class Raft(RaftState):
         timeout = self.election_deadline(now_ms)
         if saved.epoch < event.log_end.epoch:
             self.role = Unattached(timeout)
-        elif saved.leader_id == self.local.key.id:
+        elif saved.leader_id == self.local.key.id and self.is_voter:
             self.role = Resigned(timeout)
-        elif saved.voted is not None and saved.voted.matches(self.local.key):
+        elif saved.leader_id == self.local.key.id:  # a voter no more: there is another leader
+            self.epoch += 1
+            self.role = Unattached(timeout)
+        elif self.is_voter and saved.voted is not None and saved.voted.matches(self.local.key):
             self.role = Candidate(timeout, granted={self.local.key.id})
         elif saved.leader_id >= 0 and saved.leader_id in self.voters.nodes:
             self.role = Follower(saved.leader_id, now_ms + self.fetch_timeout_ms, saved.voted)

@@ -17,10 +17,9 @@
     Resigned      pre-vote: if its log is as long  election timeout -> Unattached in the next epoch
                   vote: no
 
-An observer (not a voter) is Unattached or Follower, unless its saved state is that of a leader or a
-candidate. A higher epoch leads to Unattached, or to Follower if its leader is known. A role is
-compared by identity: each time that a replica takes one is another (`raft_messenger_driver` relies
-on that).
+An observer (not a voter) is Unattached or Follower. A higher epoch leads to Unattached, or to
+Follower if its leader is known. A role is compared by identity: each time that a replica takes one
+is another (`raft_messenger_driver` relies on that).
 Source: Kafka's `QuorumState.java` and the `…State.java` beside it; pre-votes: KIP-996.
 """
 

@@ -12,7 +12,12 @@ from pykbroker.kraft.raft.quorum_state import ElectionState
 from pykbroker.kraft.raft.raft import Raft
 from pykbroker.kraft.raft.raft_events import LogEnd
 from pykbroker.kraft.raft.raft_following import successor_backoff_ms
-from pykbroker.kraft.raft.raft_roles import Candidate, Leader, Prospective
+from pykbroker.kraft.raft.raft_roles import (
+    Candidate,
+    Leader,
+    Prospective,
+    Unattached,
+)
 from pykbroker.kraft.raft.voters import QuorumHistory, ReplicaKey, VoterSet
 from pykbroker.testing.world.randomness import SeededSource
 from tests.harness.scenarios import replayed, scripts
@@ -188,3 +193,25 @@ def test_an_unknown_event_is_a_bug_and_deposes_nobody() -> None:
     with pytest.raises(AssertionError):
         raft.step("something", 0)  # type: ignore[arg-type]
     assert raft.is_leader
+
+
+@pytest.mark.parametrize(
+    "saved, epoch", [(ElectionState(4, 1), 5), (ElectionState(4, -1, None), 4)]
+)
+def test_a_voter_no_more_looks_for_the_leader(saved: ElectionState, epoch: int) -> None:
+    """It was the leader, or stood for election, and was made an observer while it was stopped."""
+    if saved.leader_id < 0:
+        saved = saved._replace(voted=voter(1).key)
+    raft = Raft(
+        local=voter(1),
+        history=QuorumHistory(VoterSet([voter(2), voter(3), voter(4)])),
+        election_timeout_ms=1000,
+        fetch_timeout_ms=2000,
+        election_backoff_max_ms=1000,
+        random=SeededSource(random.Random(1)),
+    )
+    raft.step(ev.Started(saved, LogEnd(4, 9)), 0)
+    assert type(raft.role) is Unattached
+    assert (raft.epoch, raft.leader_id) == (epoch, -1)
+    raft.step(ev.NewsReceived(6, 3), 0)
+    assert (raft.epoch, raft.leader_id) == (6, 3)
