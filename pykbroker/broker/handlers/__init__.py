@@ -2,8 +2,7 @@
 
 Each API has one module in this package (Fetch has two: for records, and for the metadata log). It
 exports `HANDLER` and is imported with the first request for its API, so a node starts without
-loading the code of unused APIs. The import runs beside the event loop (`LongRequests.load`), for it
-takes up to 100 ms.
+loading the code of unused APIs. The import runs beside the event loop (`LongRequests.load`).
 
 A handler is a plain function `handle(services, request)`. It never awaits. It returns
 

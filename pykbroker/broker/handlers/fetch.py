@@ -1,8 +1,9 @@
 """Fetch (1): read record batches, complete and unchanged from the log.
 
 Behaviour: answers immediately if `min_bytes` are available, if a partition has an error (unknown
-partitions count only if all are unknown), or if the client does not want to wait; otherwise it
-reads again when enough data has arrived or `max_wait_ms` has passed. The wait ends if the client
+partitions count only if all are unknown) or a diverging epoch, or if the client does not want to
+wait; otherwise it reads again when enough data has arrived, something else has changed, or
+`max_wait_ms` has passed. The wait ends if the client
 closes its connection. Sizes are limited by `max_bytes`, `fetch.max.bytes` and the partition's own
 limit, but the first batch found is sent complete (KIP-74). Consumers read to the high watermark,
 with READ_COMMITTED to the last stable offset and with the list of aborted transactions. If the

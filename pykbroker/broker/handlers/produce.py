@@ -1,16 +1,16 @@
 """Produce (0): append record batches to partitions that this broker leads.
 
-Behaviour: each partition of the request gets exactly one batch of magic 2. The batches are queued
-in the order of the request; the reply follows when they are written (acks=1) or below the high
-watermark (acks=-1), or is REQUEST_TIMED_OUT after `timeout_ms`. acks=0 has no reply; an error
-closes the connection instead, so that the client looks for a new leader.
+Behaviour: each partition of the request must have exactly one batch of magic 2. The batches are
+queued in the order of the request; the reply follows when they are written (acks=1) or below the
+high watermark (acks=-1; REQUEST_TIMED_OUT for those that are not after `timeout_ms`). acks=0 has no
+reply; an error closes the connection instead, so that the client looks for a new leader.
 
 A request is rejected as a whole, and appends nothing, if the first batch of any partition
 
     has an impossible length or magic     CORRUPT_MESSAGE, with the reason
     is transactional, and no id is given  TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 
-The other errors are per partition:
+Other errors are per partition, among them:
 
     no such topic id (v13) / topic or partition    UNKNOWN_TOPIC_ID / UNKNOWN_TOPIC_OR_PARTITION
     null records, no batch, more than one batch,   INVALID_RECORD

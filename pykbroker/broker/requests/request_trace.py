@@ -1,7 +1,8 @@
 """A worker that logs every request and every reply, to show what a client does.
 
 State: when each unanswered request was taken. Out: lines at DEBUG, one when a request is taken, one
-when its reply has been passed to the connection, or the connection was closed instead::
+when its reply has been passed to the connection, or the connection was closed instead (none if the
+client is gone before)::
 
     Heartbeat v4 correlation_id=7 client_id='app' of 127.0.0.1:40112: 41 bytes
     Heartbeat v4 correlation_id=7 client_id='app' of 127.0.0.1:40112: reply of 16 bytes in 62 us
@@ -20,7 +21,7 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from pykbroker.broker.handlers import Route
+from pykbroker.broker.handlers import InSlices, Route
 from pykbroker.broker.monitoring.measuring_worker import MeasuringWorker
 from pykbroker.broker.requests.worker import REQUEST_LOG
 from pykbroker.broker.services import NodeServices
@@ -61,9 +62,17 @@ class TracingWorker(MeasuringWorker):
         # An error answer passes through here twice, the inner call first: that one logs.
         if request.connection.closed:
             self._over(request, "connection closed")
-        else:
+        elif not isinstance(outcome, InSlices):  # else the reply follows the last slice
             self._over(request, f"reply of {size} bytes" if size else "no reply")
         return size
+
+    def _long_encoded(self, request: Request, route: Route, encoded: Any) -> None:
+        super()._long_encoded(request, route, encoded)
+        if request.connection.closed:
+            self._over(request, "connection closed")
+        else:
+            size = f" of {encoded[1]} bytes" if isinstance(encoded, tuple) else ""
+            self._over(request, f"reply{size}")
 
     def _over(self, request: Request, how: str) -> None:
         taken_ns = self._taken_ns.pop(request, None)

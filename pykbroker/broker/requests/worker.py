@@ -6,13 +6,12 @@ A turn, which runs once per turn of the event loop with new requests::
             end of the round:              every dirty log is written once, log ends and high
                                            watermarks move, what waited for them is answered
             a connection whose request was answered hands over its next frame: the next round
-    end:    one send per connection
+    end:    the replies are sent, all those of a connection together
     after:  what no reply waits for, such as the markers of transactions that were ended in this
             turn: written in rounds without requests, before the next turn takes any
 
-A connection on which the general path has served a request is prepared for more like it
-(`broker/prepared/`): these are served without being decoded, and the frames of a pipeline that are
-alike in one round.
+A connection on which the general path has served a request of some APIs is prepared for more like
+it (`broker/prepared/`): these are served without being decoded.
 
 So the appends of all connections are gathered, and a client that pipelines is served in rounds
 within one turn. A turn ends after ROUNDS_PER_TURN rounds or TURN_NS, so that other sockets get a
@@ -24,8 +23,8 @@ millisecond.
 
 There are four kinds of error. `KafkaError` becomes the API's own error response. If a response
 cannot be encoded (for example because a suffix makes a client-supplied name too long), the client
-receives UNKNOWN_SERVER_ERROR. If a peer sends something that is not a request, its connection is
-closed. Anything else is a bug: the connection is also closed (instead of answering
+receives UNKNOWN_SERVER_ERROR. If a peer sends something that is not a request, or one of an API or
+version that is not served (except ApiVersions), its connection is closed. Anything else is a bug: the connection is also closed (instead of answering
 UNKNOWN_SERVER_ERROR and continuing as if nothing had happened), and the error is logged with its
 traceback and counted. A bug outside of a request, such as in the end of a round, halts the node.
 """

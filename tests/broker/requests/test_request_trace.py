@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from pykbroker.broker.handlers import InSlices
 from pykbroker.broker.requests.request_trace import TracingWorker
 from pykbroker.broker.requests.worker import REQUEST_LOG
 from pykbroker.deferred import Deferred
@@ -72,6 +73,15 @@ def test_a_reply_that_waits(lines: Any) -> None:
     waiting.resolve(KafkaError(ErrorCode.REBALANCE_IN_PROGRESS))
     assert connection.replies == [answer(5, 27)]
     assert lines()[1:] == [f"{ASKED}reply of 16 bytes in N us"]
+
+
+def test_a_long_reply(lines: Any) -> None:
+    node = node_that_tells(lambda broker, request: InSlices(HeartbeatResponse))
+    node.connect(heartbeat(5))
+    node.run()
+    node.threads.work()
+    assert lines()[1:] == [f"{ASKED}reply of 16 bytes in N us"]
+    assert node.worker._taken_ns == {}  # type: ignore[attr-defined]
 
 
 def test_a_client_that_did_not_wait(lines: Any) -> None:
