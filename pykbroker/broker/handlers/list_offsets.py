@@ -14,11 +14,11 @@ timestamp:
     -6           earliest pending upload: the same                               11
 
 The bound is the high watermark, with READ_COMMITTED the last stable offset; for whoever has another
-replica id than -1, as followers do, the log end. A special timestamp unknown to the version is UNSUPPORTED_VERSION, a partition requested twice
-INVALID_REQUEST. A leader whose high watermark has not reached its own epoch yet answers a client
-that asks for the latest offset, or for a record that is not below the bound, with
-OFFSET_NOT_AVAILABLE (before version 5 LEADER_NOT_AVAILABLE), so that offsets do not go back. An
-invalid isolation level is UNKNOWN_SERVER_ERROR.
+replica id than -1, as followers do, the log end. A special timestamp unknown to the version is
+UNSUPPORTED_VERSION, a partition requested twice INVALID_REQUEST. A leader whose high watermark has
+not reached its own epoch yet answers a client that asks for the latest offset, or for a record that
+is not below the bound, with OFFSET_NOT_AVAILABLE (before version 5 LEADER_NOT_AVAILABLE), so that
+offsets do not go back. An invalid isolation level is UNKNOWN_SERVER_ERROR.
 Versions: 1-11.
 Not done: tiered storage; authorization.
 """

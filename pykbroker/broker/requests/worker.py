@@ -24,9 +24,10 @@ millisecond.
 There are four kinds of error. `KafkaError` becomes the API's own error response. If a response
 cannot be encoded (for example because a suffix makes a client-supplied name too long), the client
 receives UNKNOWN_SERVER_ERROR. If a peer sends something that is not a request, or one of an API or
-version that is not served (except ApiVersions), its connection is closed. Anything else is a bug: the connection is also closed (instead of answering
-UNKNOWN_SERVER_ERROR and continuing as if nothing had happened), and the error is logged with its
-traceback and counted. A bug outside of a request, such as in the end of a round, halts the node.
+version that is not served (except ApiVersions), its connection is closed. Anything else is a bug:
+the connection is also closed (instead of answering UNKNOWN_SERVER_ERROR and continuing as if
+nothing had happened), and the error is logged with its traceback and counted. A bug outside of a
+request, such as in the end of a round, halts the node.
 """
 
 from __future__ import annotations
