@@ -25,7 +25,7 @@ class Command(Protocol):
 
 
 class CommandError(Exception):
-    """A command cannot do what was requested: one line on standard error, exit code 1."""
+    """A command cannot do what was requested: told on standard error, with exit code 1."""
 
 
 class _FixedWidth(argparse.RawDescriptionHelpFormatter):
@@ -98,7 +98,7 @@ def print_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def run_guarded(action: Callable[[], int]) -> int:
-    """Run a command; a CommandError becomes one line on standard error and exit code 1."""
+    """Run a command; a CommandError is told on standard error, with exit code 1; Ctrl-C is 130."""
     try:
         code = action()
         sys.stdout.flush()
