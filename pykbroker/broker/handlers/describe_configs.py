@@ -5,10 +5,12 @@ Behaviour: each resource is answered by itself; null or no keys means all keys. 
 exist is INVALID_REQUEST for all of them. A resource that is requested twice in the same form is
 answered once (Kafka: twice).
 
-    topic    its overrides over the broker's values; UNKNOWN_TOPIC_OR_PARTITION when there is none
+    topic    its overrides over the broker's values; UNKNOWN_TOPIC_OR_PARTITION when there is none,
+             INVALID_TOPIC_EXCEPTION when there cannot be one
     broker   this node by its id; an empty name: the dynamic defaults of all brokers; another id is
              INVALID_REQUEST: ask that broker
-    group    its overrides over the broker's values, even for groups that do not exist
+    group    its overrides over the broker's values, even for groups that do not exist; an empty
+             name is INVALID_REQUEST
 
 Versions: 1-4. 3+ types and documentation.
 Not done: broker loggers and client metrics (INVALID_REQUEST); authorization.

@@ -8,7 +8,8 @@
 
 As in Kafka, a directory that fails between the last two steps of a move may contain the copy under
 the name of the log, which is served from the other directory. When both work again, the node does
-not start, and an operator deletes the copy (`repair`).
+not start, and an operator deletes the copy (`repair`). The same holds for a log whose replica left
+the node while its directory was offline, and came back to another directory.
 
 In: the nodes after every event; `settle` after the faults. Out: `Violation`.
 """
@@ -20,6 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 from zlib import crc32
 
+from pykbroker.kraft.image import MetadataImage
 from pykbroker.log.directories.checkpoints import (
     PARTITION_METADATA,
     CorruptCheckpoint,
@@ -42,7 +44,6 @@ from pykbroker.values import NamedTuple
 
 if TYPE_CHECKING:
     from pykbroker.broker.server import BrokerServer
-    from pykbroker.kraft.image import MetadataImage
     from pykbroker.log.partition.partition_log import PartitionLog
 
 DUPLICATE = re.compile(r"Duplicate log directories for (\S+) are found in both (\S+) and (\S+):")
@@ -63,6 +64,7 @@ class DirectoryRules:
         self._copies: dict[int, dict[TopicPartition, tuple[PartitionLog, PartitionLog]]] = {}
         self._half_moved: dict[tuple[int, str], tuple[str, bytes]] = {}
         self._was_absent: set[Replica] = set()
+        self._image = MetadataImage()
         self.repairs = 0
         for node in nodes:
             node.can_repair = self.repair
@@ -121,6 +123,7 @@ class DirectoryRules:
     def committed(self, image: MetadataImage) -> None:
         """Record where replicas are no longer, or not yet."""
         self.ledger.take(image)
+        self._image = image
         for topic in image.topics_by_id.values():
             for index, partition in topic.partitions.items():
                 for node in self.nodes:
@@ -128,23 +131,46 @@ class DirectoryRules:
                         self._was_absent.add(Replica(node.node_id, topic.id, index))
 
     def repair(self, node: Node, failure: BaseException) -> bool:
-        """Delete the copy because of which a node does not start, as its message says."""
+        """Delete the log because of which a node does not start, as its message says."""
         found = DUPLICATE.search(str(failure))
-        half_moved = None if found is None else self._half_moved.get((node.node_id, found[1]))
-        if found is None or half_moved is None:
+        if found is None:
             return False
-        directory, topic_id = half_moved
-        path = f"{directory}/{found[1]}"
-        if path not in (found[2], found[3]):
+        name, paths = found[1], (found[2], found[3])
+        path = self._half_moved_to(node, name) or self._left_behind(node, name, paths)
+        if path not in paths:
             return False
-        del self._half_moved[node.node_id, found[1]]
-        self.ledger.ended(Replica(node.node_id, topic_id, int(found[1].rpartition("-")[2])))
         node.note(f"has {path} deleted")
         self.repairs += 1
         with node.machine.files.peeked():
             node.machine.files.remove_tree(path)
-            node.machine.files.sync_dir(directory)
+            node.machine.files.sync_dir(path.rpartition("/")[0])
         return True
+
+    def _half_moved_to(self, node: Node, name: str) -> str:
+        """Return the path of a copy that may have the name of the log; "" if there is none."""
+        directory, topic_id = self._half_moved.pop((node.node_id, name), ("", b""))
+        if not directory:
+            return ""
+        self.ledger.ended(Replica(node.node_id, topic_id, int(name.rpartition("-")[2])))
+        return f"{directory}/{name}"
+
+    def _left_behind(self, node: Node, name: str, paths: tuple[str, str]) -> str:
+        """Return the path of a log whose replica has left the node while its directory was offline,
+        and come back to another directory; "" if it is none.
+        """
+        topic_name, _, index = name.rpartition("-")
+        topic = self._image.topic(topic_name)
+        if topic is None or node.server is None:
+            return ""
+        if Replica(node.node_id, topic.id, int(index)) not in self._was_absent:
+            return ""
+        assigned = topic.partitions[int(index)].directory_of(node.node_id)
+        others = [
+            f"{each.path}/{name}"
+            for each in node.server.log_manager.directories
+            if each.directory_id != assigned
+        ]
+        return next((path for path in paths if path in others), "")
 
     # ---------------------------------------------------------------- when all is calm
 

@@ -18,6 +18,11 @@ from pykbroker.testing.world.world import Violation, World
 from tests.log.directories.test_log_manager import ORDERS, TOPIC_ID, loaded
 from tests.log.log_makers import NOW_MS, append, batch_of
 
+REFUSED = ValueError(
+    "Duplicate log directories for orders-0 are found in both /a/orders-0 and "
+    "/b/orders-0: delete the one that failed recently."
+)
+
 
 def log_and_copy(left_out: int | None = None, **config: str) -> tuple[PartitionLog, PartitionLog]:
     """Four records of two epochs, and a copy that lacks one of them."""
@@ -98,19 +103,37 @@ def test_an_operator_deletes_only_the_copy_of_a_move_that_was_interrupted() -> N
     node = Node(World(1), 1, {"log.dirs": "/a,/b"})
     rules = DirectoryRules([node], DirectoryLedger())
     _, copy = log_and_copy()
-    refused = ValueError(
-        "Duplicate log directories for orders-0 are found in both /a/orders-0 and "
-        "/b/orders-0: delete the one that failed recently."
-    )
     node.machine.files.mkdir("/a/orders-0")
     node.machine.files.mkdir("/b/orders-0")
-    assert not node.can_repair(node, refused)
+    assert not node.can_repair(node, REFUSED)
     rules._half_moved[1, "orders-0"] = (copy.log_directory, TOPIC_ID)
     assert not node.can_repair(node, ValueError("the disk is full"))
-    assert node.can_repair(node, refused)
+    assert node.can_repair(node, REFUSED)
     assert node.machine.files.listdir("/b") == []
     assert node.machine.files.listdir("/a") == ["orders-0"]
     rules.ledger.check("orders-0", Replica(1, TOPIC_ID, 0), "/a")
+
+
+def test_an_operator_deletes_the_log_of_a_replica_that_came_back_to_another_directory() -> None:
+    node = Node(World(1), 1, {"log.dirs": "/a,/b"})
+    rules = DirectoryRules([node], DirectoryLedger())
+    assigned = SimpleNamespace(directory_of=lambda node_id: b"id of b")
+    topic = SimpleNamespace(id=TOPIC_ID, partitions={0: assigned})
+    image: Any = SimpleNamespace(topic={"orders": topic}.get)
+    rules._image = image
+    directories = [
+        SimpleNamespace(path="/a", directory_id=b"id of a"),
+        SimpleNamespace(path="/b", directory_id=b"id of b"),
+    ]
+    server: Any = SimpleNamespace(log_manager=SimpleNamespace(directories=directories))
+    node.server = server
+    for directory in ("/a", "/b"):
+        node.machine.files.mkdir(f"{directory}/orders-0")
+    assert not node.can_repair(node, REFUSED)
+    rules._was_absent.add(Replica(1, TOPIC_ID, 0))
+    assert node.can_repair(node, REFUSED)
+    assert not node.machine.files.exists("/a/orders-0")
+    assert node.machine.files.exists("/b/orders-0")
 
 
 @pytest.mark.parametrize("is_online", [False, True])
@@ -128,9 +151,5 @@ def test_a_copy_that_has_become_the_log_is_not_deleted(is_online: bool) -> None:
     node.server = server
     rules.process_ended(node, is_power=False)
     node.machine.files.mkdir("/b/orders-0")
-    refused = ValueError(
-        "Duplicate log directories for orders-0 are found in both /a/orders-0 and "
-        "/b/orders-0: delete the one that failed recently."
-    )
-    assert node.can_repair(node, refused) is not is_online
+    assert node.can_repair(node, REFUSED) is not is_online
     assert node.machine.files.exists("/b/orders-0") is is_online
