@@ -1,4 +1,4 @@
-"""A cluster of Apache Kafka's nodes and ours: combined nodes, a quorum of all of them."""
+"""A cluster of Apache Kafka's nodes and ours: a quorum of all of them, or a controller apart."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from tests.harness.ports import KeptPorts
 
 APACHE = "apache"
 OURS = "ours"
+CONTROLLER_ID = 9
 START_SECONDS = 300.0
 
 
@@ -101,15 +102,18 @@ class MixedNode:
 class MixedCluster:
     """A context manager: formatted and started when it is entered, killed when it is left.
 
-    The voters are static (controller.quorum.voters), or with `is_dynamic` given to each node when
-    it is formatted (`--initial-controllers`, kraft.version 1). `jvm` is for Apache's nodes. Other
-    keyword arguments are keys of the configuration with underscores in place of dots.
+    Each node is a broker and a controller; with `controller`, the kind of one more node, that one
+    is the only controller. The voters are static (controller.quorum.voters), or with `is_dynamic`
+    given to each node when it is formatted (`--initial-controllers`, kraft.version 1). `jvm` is for
+    Apache's nodes. Other keyword arguments are keys of the configuration with underscores in place
+    of dots.
     """
 
     def __init__(
         self,
         directory: Path,
         *kinds: str,
+        controller: str | None = None,
         is_dynamic: bool = False,
         jvm: tuple[str, ...] = QUICK_JVM,
         **config: str,
@@ -120,20 +124,21 @@ class MixedCluster:
             MixedNode(kind, number, ports[number - 1], directory, jvm)
             for number, kind in enumerate(kinds, 1)
         ]
-        controllers = ports[len(kinds) :]
-        self.controller_ports = controllers
-        quorum = "voters=" + ",".join(f"{n}@127.0.0.1:{p}" for n, p in enumerate(controllers, 1))
-        self.directory_ids = [random_uuid() for _ in kinds] if is_dynamic else []
+        self.controller: MixedNode | None = None
+        voters = dict(enumerate(ports[len(kinds) :], 1))
+        if controller is not None:
+            voters = {CONTROLLER_ID: ports[len(kinds)]}
+            port = voters[CONTROLLER_ID]
+            self.controller = MixedNode(controller, CONTROLLER_ID, port, directory, jvm)
+        self.controller_ports = list(voters.values())
+        quorum = "voters=" + ",".join(f"{n}@127.0.0.1:{p}" for n, p in voters.items())
+        self.directory_ids = [random_uuid() for _ in voters] if is_dynamic else []
         if is_dynamic:
             quorum = f"bootstrap.servers={self.bootstrap_controllers}"
-        for node, controller_port in zip(self.nodes, controllers, strict=True):
-            listeners = f"PLAINTEXT://{node.bootstrap_server}"
-            settings = "".join(f"{k.replace('_', '.')}={v}\n" for k, v in config.items())
+        settings = "".join(f"{k.replace('_', '.')}={v}\n" for k, v in config.items())
+        for node in self.processes:
             node.config.write_text(
-                "process.roles=broker,controller\n"
-                f"node.id={node.id}\n"
-                f"listeners={listeners},CONTROLLER://127.0.0.1:{controller_port}\n"
-                f"advertised.listeners={listeners}\n"
+                self._roles_of(node, voters) + f"node.id={node.id}\n"
                 "controller.listener.names=CONTROLLER\n"
                 f"controller.quorum.{quorum}\n"
                 f"log.dirs={node.data_dir}\n"
@@ -141,6 +146,23 @@ class MixedCluster:
                 "offsets.topic.replication.factor=3\n"
                 "min.insync.replicas=2\n" + settings
             )
+
+    def _roles_of(self, node: MixedNode, voters: dict[int, int]) -> str:
+        if node is self.controller:
+            return f"process.roles=controller\nlisteners=CONTROLLER://127.0.0.1:{node.port}\n"
+        clients = f"PLAINTEXT://{node.bootstrap_server}"
+        advertised = f"advertised.listeners={clients}\n"
+        if self.controller is not None:
+            return f"process.roles=broker\nlisteners={clients}\n{advertised}"
+        return (
+            "process.roles=broker,controller\n"
+            f"listeners={clients},CONTROLLER://127.0.0.1:{voters[node.id]}\n{advertised}"
+        )
+
+    @property
+    def processes(self) -> list[MixedNode]:
+        """The brokers, and the controller that is apart."""
+        return self.nodes if self.controller is None else [*self.nodes, self.controller]
 
     @property
     def bootstrap_servers(self) -> str:
@@ -169,8 +191,8 @@ class MixedCluster:
         if self.directory_ids:
             flags = ["--initial-controllers", self.initial_controllers]
         with ThreadPoolExecutor() as pool:
-            list(pool.map(lambda node: node.format(cluster_id, *flags), self.nodes))
-        for node in self.nodes:
+            list(pool.map(lambda node: node.format(cluster_id, *flags), self.processes))
+        for node in self.processes:
             node.start()
         try:
             self.wait_for_brokers()
@@ -185,7 +207,7 @@ class MixedCluster:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        for node in self.nodes:
+        for node in self.processes:
             node.kill()
         self._ports.close()
 
@@ -196,7 +218,7 @@ class MixedCluster:
         client = AdminClient({"bootstrap.servers": self.bootstrap_servers, "log_level": 0})
         seen: set[int] = set()
         while seen != wanted:
-            logs = "\n".join(node.log_text[-2000:] for node in self.nodes)
+            logs = "\n".join(node.log_text[-2000:] for node in self.processes)
             assert time.monotonic() < until, f"only {seen} of {wanted} are there: {logs}"
             try:
                 seen = set(client.list_topics(timeout=5).brokers)
