@@ -173,6 +173,9 @@ def alter(
     alteration: Alteration, services: NodeServices, request: Request
 ) -> Message | Deferred | InSlices:
     """Check, let the controller decide the rest, and answer in the order of the request."""
+    if request.connection.listener.is_controller:
+        # A broker has checked it; only that broker knows its own configuration.
+        return to_controller(services, request)
     if len(request.message.resources) > FEW:
         return InSlices(partial(alter_all, alteration, services, request))
     return alter_all(alteration, services, request)
@@ -181,10 +184,7 @@ def alter(
 def alter_all(
     alteration: Alteration, services: NodeServices, request: Request
 ) -> Message | Deferred:
-    """Like `alter`, at once or in the slices of a job."""
-    if request.connection.listener.is_controller:
-        # A broker has checked it; only that broker knows its own configuration.
-        return to_controller(services, request)
+    """Alter as a broker, at once or in the slices of a job."""
     message = request.message
     refused = refusals(services, message.resources, alteration.merge)
 

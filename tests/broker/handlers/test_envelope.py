@@ -7,12 +7,18 @@ from typing import Any
 import pytest
 
 from pykbroker.broker.handlers.envelope import HANDLER, open_request
+from pykbroker.broker.metadata.config_admin import FEW
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.controller_channel_driver import Caller, make_envelope, open_envelope
 from pykbroker.protocol.api import API_BY_NAME
 from pykbroker.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from pykbroker.protocol.messages.envelope_request import EnvelopeRequest
 from pykbroker.protocol.messages.heartbeat_request import HeartbeatRequest
+from pykbroker.protocol.messages.incremental_alter_configs_request import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
 from tests.broker.handlers.admin_broker import AdminBroker
 
 CLIENT = Caller("User:alice", "10.1.2.3", "client-7")
@@ -42,6 +48,26 @@ def test_a_refusal_of_the_request_inside_is_its_own_response() -> None:
     assert answer.error_code == 0
     response: Any = open_envelope(API_BY_NAME["CreateTopics"], 5, answer.response_data)
     assert response.topics[0].error_code == ErrorCode.INVALID_REPLICATION_FACTOR
+
+
+def test_many_resources_are_altered_by_one_envelope() -> None:
+    broker = AdminBroker()
+    message = IncrementalAlterConfigsRequest(
+        resources=[
+            AlterConfigsResource(
+                resource_type=2,
+                resource_name=f"t{number}",
+                configs=[AlterableConfig(name="retention.ms", config_operation=0, value="1000")],
+            )
+            for number in range(FEW + 1)
+        ]
+    )
+    answer = send(broker, make_envelope(message, 1, CLIENT))
+    assert answer.error_code == 0
+    api = API_BY_NAME["IncrementalAlterConfigs"]
+    response: Any = open_envelope(api, 1, answer.response_data)
+    codes = {at.error_code for at in response.responses}
+    assert (len(response.responses), codes) == (FEW + 1, {ErrorCode.UNKNOWN_TOPIC_OR_PARTITION})
 
 
 def test_a_controller_that_is_not_active_says_so_in_the_envelope() -> None:
