@@ -42,8 +42,11 @@ def begin_move(servers: str, target: Path) -> None:
     admin.close()
 
     def has_begun() -> bool:
-        """The replica of a former move may still be there, to be deleted: that is not this one."""
-        return (target / f"{TOPIC}-0").exists() or any(target.glob(f"{TOPIC}-0.*-future"))
+        """The replica of a former move may still be there, to be deleted: that is not this one.
+        A copy whose topic is not written yet would be set aside, or deleted, by the next node.
+        """
+        written = target.glob(f"{TOPIC}-0.*-future/partition.metadata")
+        return (target / f"{TOPIC}-0").exists() or any(at.stat().st_size for at in written)
 
     wait_for(has_begun, "the future replica")
 
