@@ -2,7 +2,8 @@
 
 Each API has one module in this package (Fetch has two: for records, and for the metadata log). It
 exports `HANDLER` and is imported with the first request for its API, so a node starts without
-loading the code of unused APIs. The import runs beside the event loop (`LongRequests.load`).
+loading the code of unused APIs. The worker has a client's request wait while the import runs beside
+the event loop (`LongRequests.load`).
 
 A handler is a plain function `handle(services, request)`. It never awaits. It returns
 
@@ -13,7 +14,8 @@ A handler is a plain function `handle(services, request)`. It never awaits. It r
 * `CloseConnection(reason)`.
 
 If it raises `KafkaError` (or its Deferred is resolved with one), `error_reply` builds the answer.
-Any other exception is a bug: the connection is closed and the traceback logged.
+Any other exception closes the connection; unless it says that the request is malformed, it is a
+bug, and the traceback is logged.
 """
 
 from __future__ import annotations

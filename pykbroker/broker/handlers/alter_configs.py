@@ -2,7 +2,8 @@
 
 Behaviour: keys that the request does not name are removed. What this broker checks is in
 `config_admin.py`, the rest is the controller's (`kraft/controller/configs.py`). Each resource
-succeeds or fails by itself; with `validate_only` nothing is written.
+succeeds or fails by itself, unless the request is too large for the controller; with
+`validate_only` nothing is written.
 Versions: 0-2.
 Not done: broker loggers, client metrics; alter.config.policy.class.name; authorization.
 """

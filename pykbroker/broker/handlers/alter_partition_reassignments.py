@@ -1,9 +1,9 @@
 """AlterPartitionReassignments (45): forwarded to the active controller.
 
 Behaviour: each partition moves to the replicas that the client names; null replicas cancel a
-reassignment in progress. A reassignment that adds no replica completes immediately, the others when
-the added replicas are in sync (`kraft/controller/reassignment.py`). With a `timeout_ms` of 0 or
-less the answer is REQUEST_TIMED_OUT.
+reassignment in progress. It completes when the new replicas are in sync, perhaps at once
+(`kraft/controller/reassignment.py`). With a `timeout_ms` of 0 or less the answer is
+REQUEST_TIMED_OUT, unless no topic is named.
 Versions: 0-1. 1 can forbid a change of the replication factor (KIP-860).
 Not done: authorization.
 """

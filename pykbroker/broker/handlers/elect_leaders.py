@@ -2,7 +2,8 @@
 
 Behaviour: elects the preferred leader of each partition, or (unclean) any leader for a partition
 without one. A partition that needs no election gets ELECTION_NOT_NEEDED; if all partitions are
-requested (null) it is omitted. With a `timeout_ms` of 0 or less the answer is REQUEST_TIMED_OUT.
+requested (null) it is omitted. With a `timeout_ms` of 0 or less the answer is REQUEST_TIMED_OUT,
+unless no partition is named.
 Versions: 0-2. 1+ election type and a top-level error; 0 elects preferred leaders only.
 Not done: authorization.
 """

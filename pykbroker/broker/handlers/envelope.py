@@ -168,7 +168,7 @@ def encoded(route: Route, inner: Request, response: Message) -> bytes:
 
 
 def error_reply(request: Request, code: int, message: str | None = None) -> EnvelopeResponse:
-    """Reject the envelope; the request inside is not decided."""
+    """Reject the envelope, without a response of the request inside."""
     return EnvelopeResponse(response_data=None, error_code=code)
 
 

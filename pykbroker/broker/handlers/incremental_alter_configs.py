@@ -2,8 +2,8 @@
 
 Behaviour: keys that are not in the request are unchanged. APPEND and SUBTRACT are for lists; on
 another key they are INVALID_CONFIG. What this broker checks is in `config_admin.py`, the rest is
-the controller's (`kraft/controller/configs.py`). Each resource succeeds or fails by itself; with
-`validate_only` nothing is written.
+the controller's (`kraft/controller/configs.py`). Each resource succeeds or fails by itself,
+unless the request is too large for the controller; with `validate_only` nothing is written.
 Versions: 0-1.
 Not done: broker loggers, client metrics; alter.config.policy.class.name; authorization.
 """

@@ -2,8 +2,9 @@
 
 Behaviour: topics and partitions must exist (UNKNOWN_TOPIC_OR_PARTITION); a topic that the members
 of a consumer group subscribe to gets GROUP_SUBSCRIBED_TO_TOPIC; a group with members of another
-protocol type NON_EMPTY_GROUP; no such group GROUP_ID_NOT_FOUND. A partition without an offset is
-no error. Every partition is answered, those that do not exist first.
+protocol type NON_EMPTY_GROUP; no such group GROUP_ID_NOT_FOUND. A partition without an offset is no
+error. Unless the whole group has an error, every partition is answered, those that do not exist
+first.
 Versions: 0.
 Not done: authorization.
 """

@@ -1,7 +1,7 @@
 """A Produce request of very many partitions, appended in pieces between which the loop breathes.
 
-Each piece waits for the write of its own round, like a separate request: whether a write failed is
-known for the batches of one round. Partitions are independent of each other, so clients notice no
+Each piece waits for its write, like a separate request: whether a write failed is known for the
+batches of one round. Partitions are independent of each other, so clients notice no
 difference; there is a single answer.
 
 State: none. In: the request, and the function that appends one piece. Out: the merged answers.

@@ -67,8 +67,8 @@ class LongRequests:
     def handle(
         self, request: Request, job: Callable[[], object], after_slice: Callable[[], None]
     ) -> Deferred:
-        """Return a Deferred of the outcome of the handler's `job`; it is
-        never resolved once the client is gone.
+        """Return a Deferred of the outcome of the handler's `job`. Once the client is gone, the job
+        ends after its current slice, and the Deferred may never be resolved.
         """
         connection = request.connection
         return self._slices.run(

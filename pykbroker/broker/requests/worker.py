@@ -397,4 +397,4 @@ class Worker:
 
 
 def _nothing_to_write() -> None:
-    """A node that is no broker, or not yet one, appends nothing for its clients."""
+    """A node that is no broker, or not yet one, has no logs of topics to write."""
