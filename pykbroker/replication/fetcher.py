@@ -196,7 +196,7 @@ class Fetcher:
         except LogDirFailure as failure:
             self._world.manager.on_directory_failure(failure)
         except KafkaError as error:
-            if followed.state is State.TRUNCATING:
+            if followed.state is State.TRUNCATING or work == self._diverged:
                 _log.error("%s: cannot be truncated: %s", partition, error)
                 self._plan.set_aside(followed, State.FAILED)
                 return

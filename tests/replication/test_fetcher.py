@@ -454,6 +454,29 @@ def test_a_log_that_cannot_be_cut_first_is_set_aside(monkeypatch: pytest.MonkeyP
     assert asked(follower.fetch()[0]) == [(0, 2)]
 
 
+def test_a_log_that_cannot_be_cut_where_it_diverges_is_set_aside(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    follower = Follower()
+    follower.answer(entry_of(0, (0, 0, 2)))
+
+    def damaged(*arguments: object) -> None:
+        raise KafkaError(ErrorCode.CORRUPT_MESSAGE, "a damaged segment")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(follower_log, "truncate", damaged)
+        entry = entry_of(0)
+        entry.diverging_epoch = EpochEndOffset(epoch=0, end_offset=1)
+        follower.answer(entry)
+    assert "cannot be truncated: a damaged segment" in caplog.text
+    follower.scheduler.advance(10 * BACKOFF_MS)
+    follower.answer()
+    assert asked(follower.fetch()[0]) == []
+    follower.driver.follow(follower.partition())  # as for another leader or epoch
+    follower.answer()
+    assert asked(follower.fetch()[0]) == [(0, 2)]
+
+
 def test_a_partition_made_later_joins_the_session() -> None:
     follower = Follower(partitions=1)
     follower.answer()
