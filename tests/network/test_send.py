@@ -11,6 +11,7 @@ from typing import Any, BinaryIO, cast
 import pytest
 
 from pykbroker.environment.files import FileCutShort, FileSlice
+from pykbroker.environment.real import page_cache
 from pykbroker.environment.transport import Transport
 from pykbroker.network import send
 from pykbroker.network.send import BLOCKED, COLD, SENT, SendQueue
@@ -159,6 +160,21 @@ def test_a_file_that_is_too_short(pair: tuple[socket.socket, socket.socket], len
             _send_once(queue, pair[0])
         queue.release()
         assert kept.released == 1
+
+
+def test_a_small_slice_cut_short_where_the_page_cache_cannot_be_asked(
+    pair: tuple[socket.socket, socket.socket], file: BinaryIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page_cache, "_RWF_NOWAIT", None)
+    queue = SendQueue(TRANSPORT)
+    kept = Slice(file.fileno(), 0, 2_000)
+    queue.add([b"head", kept, b"tail"], 2_008)
+    os.ftruncate(file.fileno(), 1_999)
+    with pytest.raises(FileCutShort):
+        _send_once(queue, pair[0])
+    assert pair[1].recv(5_000) == b"head"
+    queue.release()
+    assert kept.released == 1
 
 
 def _send_once(queue: SendQueue, sock: socket.socket) -> None:

@@ -24,10 +24,10 @@ def _nowhere() -> bytearray:
 
 def read_cached(file: int, size: int, position: int) -> bytes | bytearray | None:
     """Return `size` bytes at `position` if the page cache holds all of them, else None (also where
-    the file ends earlier). Without RWF_NOWAIT: what pread returns, which may be short.
+    the file ends earlier). Without RWF_NOWAIT it reads them wherever they are.
     """
     if _RWF_NOWAIT is None:
-        return os.pread(file, size, position)
+        return _read_waiting(file, size, position)
     content = bytearray(size)
     try:
         if os.preadv(file, (content,), position, _RWF_NOWAIT) == size:
@@ -37,8 +37,13 @@ def read_cached(file: int, size: int, position: int) -> bytes | bytearray | None
     except OSError as failure:
         if failure.errno not in _NO_NOWAIT:
             raise
-        return os.pread(file, size, position)
+        return _read_waiting(file, size, position)
     return None
+
+
+def _read_waiting(file: int, size: int, position: int) -> bytes | None:
+    content = os.pread(file, size, position)
+    return content if len(content) == size else None
 
 
 def is_cached(file: int, size: int, position: int) -> bool:

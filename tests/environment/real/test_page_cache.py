@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from pykbroker.environment.real import page_cache
 from pykbroker.environment.real.page_cache import is_cached, read_cached, warm
 
 CONTENT = bytes(range(256)) * 2000
@@ -58,6 +59,14 @@ def test_a_file_system_that_cannot_tell_is_read(file: int, monkeypatch: pytest.M
 
     monkeypatch.setattr(os, "preadv", unsupported)
     assert read_cached(file, 1000, 500) == CONTENT[500:1500]
+    assert read_cached(file, 1000, len(CONTENT) - 999) is None
+    assert is_cached(file, 1000, 500)
+
+
+def test_a_system_that_cannot_tell_is_read(file: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_cache, "_RWF_NOWAIT", None)
+    assert read_cached(file, 1000, 500) == CONTENT[500:1500]
+    assert read_cached(file, 1000, len(CONTENT) - 999) is None
     assert is_cached(file, 1000, 500)
 
 
