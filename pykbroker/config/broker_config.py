@@ -26,7 +26,7 @@ from pykbroker.config.definition import (
     Value,
     invalid_value,
 )
-from pykbroker.config.group_bounds import check_group_defaults
+from pykbroker.config.group_bounds import TAGS, check_group_defaults, check_tags
 from pykbroker.config.listeners import Endpoint, Listeners, resolve_listeners
 from pykbroker.config.parsing import parse_listener_values, parse_values, refuse_dynamic_only
 from pykbroker.config.validators import parse_host_port, parse_voter
@@ -106,6 +106,7 @@ class BrokerConfig(BrokerFields):
         )
         self.max_connections_per_ip_by_address = _address_limits(self)
         _check(self)
+        check_tags(f"group.{TAGS}", merged.get(f"group.{TAGS}", ""))
 
     @classmethod
     def from_properties(cls, properties: Mapping[str, str]) -> BrokerConfig:

@@ -304,8 +304,14 @@ def parse_text(name: str, text: str, type_: ConfigType) -> Value:
         raise invalid_value(name, text, "Not a number of type DOUBLE")
     if type_ is ConfigType.LIST:
         # A repeated entry counts once (ConfigDef drops duplicates since 4.0, KIP-1161).
-        return tuple(dict.fromkeys(_COMMA.split(trimmed))) if trimmed else ()
+        return tuple(dict.fromkeys(list_entries(text)))
     return trimmed
+
+
+def list_entries(text: str) -> list[str]:
+    """Return the entries of a list as they are written, with repeated ones."""
+    trimmed = text.strip(_JAVA_BLANKS)
+    return _COMMA.split(trimmed) if trimmed else []
 
 
 def value_text(value: Value) -> str | None:

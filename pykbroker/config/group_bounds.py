@@ -1,8 +1,8 @@
 """The bounds that brokers set for the configuration of groups, and the checks of their defaults.
 
-In: values of broker keys. Out: ConfigError. Apache Kafka makes these checks as well, in the same
-words (GroupCoordinatorConfig, ShareGroupConfig), at every start, whether groups exist or not; that
-assignors cannot be Java plug-ins is ours.
+In: values of broker keys, text of tags. Out: ConfigError. Apache Kafka makes these checks as well,
+in the same words (GroupCoordinatorConfig, ShareGroupConfig), at every start, whether groups exist
+or not; that assignors cannot be Java plug-ins is ours.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from pykbroker.config.definition import ConfigError, Value
+from pykbroker.config.definition import ConfigError, Value, list_entries
 
 KINDS: Final = ("consumer", "share", "streams")
 
@@ -40,6 +40,7 @@ GROUP_BOUNDS: Final[dict[str, tuple[str | None, str | None]]] = {
 }
 
 ASSIGNORS: Final = ("uniform", "range")
+TAGS: Final = "streams.rack.aware.assignment.tags"
 
 
 def check_group_defaults(value: Callable[[str], Value]) -> None:
@@ -66,6 +67,13 @@ def check_group_defaults(value: Callable[[str], Value]) -> None:
         if assignor not in ASSIGNORS:
             why = "plug-ins written in Java cannot run in this broker"
             raise ConfigError(f"{name}: {assignor}: {why}", name)
+
+
+def check_tags(name: str, text: str) -> None:
+    """Refuse a tag that is written twice; `text` is the value of TAGS or of its broker key."""
+    tags = list_entries(text)
+    if len(set(tags)) < len(tags):
+        raise ConfigError(f"{name} must not contain duplicate tag keys.", name)
 
 
 def _ordered() -> Iterator[tuple[str, str, str]]:

@@ -20,7 +20,7 @@ from pykbroker.config.definition import (
     value_text,
 )
 from pykbroker.config.describe import describe_overridable, layered_synonyms
-from pykbroker.config.group_bounds import GROUP_BOUNDS
+from pykbroker.config.group_bounds import GROUP_BOUNDS, TAGS, check_tags
 from pykbroker.config.group_keys import GROUP_KEYS, GROUP_SYNONYMS
 from pykbroker.values import slotted
 
@@ -128,6 +128,7 @@ def validate_group_overrides(
     for name in overrides:
         if name not in GROUP_KEYS:
             raise ConfigError(f"Unknown group config name: {name}", name)
+    check_tags(TAGS, overrides.get(TAGS, ""))
     parsed = {name: GROUP_KEYS[name].parse(text) for name, text in overrides.items()}
     for name, value in parsed.items():
         _check_bounds(broker, name, value)

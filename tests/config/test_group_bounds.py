@@ -56,6 +56,10 @@ CASES = [
         ("group.share.max.share.sessions must be greater than or equal to group.share.max.size"),
     ),
     (
+        {"group.streams.rack.aware.assignment.tags": " zone , zone "},
+        "group.streams.rack.aware.assignment.tags must not contain duplicate tag keys.",
+    ),
+    (
         {"group.consumer.assignors": "range,com.example.Mine"},
         (
             "group.consumer.assignors: com.example.Mine: plug-ins written in Java cannot run in "

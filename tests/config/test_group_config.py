@@ -44,6 +44,10 @@ def test_values_are_kept_within_the_bounds_of_the_broker() -> None:
             "errors.deadletterqueue.topic.name: DLQ topic name must not start with '__'",
         ),
         (
+            {"streams.rack.aware.assignment.tags": " zone , zone "},
+            "streams.rack.aware.assignment.tags must not contain duplicate tag keys.",
+        ),
+        (
             {"streams.assignor.name": "mine"},
             "streams.assignor.name: streams groups are not built yet",
         ),
@@ -53,6 +57,14 @@ def test_refusals(overrides: dict[str, str], message: str) -> None:
     with pytest.raises(ConfigError) as caught:
         validate_group_overrides(BROKER, overrides)
     assert caught.value.message == message
+
+
+def test_different_tags_are_taken() -> None:
+    name = "streams.rack.aware.assignment.tags"
+    validate_group_overrides(BROKER, {name: "zone,cluster"})
+    # What an earlier version of pykbroker let in does not stop a node.
+    kept = GroupConfig.from_overrides(BROKER, {name: "zone,cluster,zone"})
+    assert kept.streams_rack_aware_assignment_tags == ("zone", "cluster")
 
 
 def test_a_session_must_outlast_its_heartbeats() -> None:
