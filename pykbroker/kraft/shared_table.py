@@ -23,7 +23,8 @@ OtherT = TypeVar("OtherT")
 
 MOST_COPIED: Final = 2048
 SHARD_ENTRIES: Final = 64
-"""The average number of entries in a shard, from which there are twice as many shards."""
+"""The greatest average number of entries in a shard of a table when it is built; a table that has
+grown to more than twice as many is built again."""
 
 
 def merged(

@@ -201,7 +201,7 @@ def generate_index() -> str:
     requests = {m.api_key: m for m in messages if m.kind == "request"}
     responses = {m.api_key: m for m in messages if m.kind == "response"}
     lines = [
-        '"""Which messages there are, by their numbers.',
+        '"""The APIs by their keys, and the names of the records by their types.',
         "",
         "Generated from schemas/ by pykbroker.protocol.generate: do not edit.",
         '"""',

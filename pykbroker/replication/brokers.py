@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pykbroker.kraft.registration import BrokerRegistration
 
 NO_FETCH_YET = -2
-"""The broker epoch of a follower that has not fetched in this leader epoch."""
+"""The broker epoch of a follower that has not fetched since this node leads."""
 ANY_EPOCH = -1
 """The broker epoch of a fetch below version 15: the leader cannot check it."""
 

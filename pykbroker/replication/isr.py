@@ -21,7 +21,7 @@ from pykbroker.replication.follower_progress import FollowerProgress
 from pykbroker.values import value
 
 NOT_APPLIED = (int(ErrorCode.OPERATION_NOT_ATTEMPTED), int(ErrorCode.INELIGIBLE_REPLICA))
-"""The controller's epoch of the partition is the leader's, and it has applied nothing."""
+"""The change was not made: this node did not send it, or the controller refused it."""
 
 OUTDATED = (
     int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),

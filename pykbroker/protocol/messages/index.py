@@ -1,4 +1,4 @@
-"""Which messages there are, by their numbers.
+"""The APIs by their keys, and the names of the records by their types.
 
 Generated from schemas/ by pykbroker.protocol.generate: do not edit.
 """
