@@ -48,7 +48,8 @@ class FetcherDriver:
         try:
             # Batches that this node queued as leader, in this round, must be in the log to be cut.
             partition.log.write_pending()
-            follower_log.cut_at_hole(partition, self._world.now_ms())
+            if not follower_log.cut_at_hole(partition, self._world.now_ms()):
+                return  # with its hole it must not get in sync
         except LogDirFailure as failure:
             self._world.manager.on_directory_failure(failure)
             return

@@ -98,22 +98,27 @@ def truncate(partition: Partition, offset: int, now_ms: int) -> None:
     partition.high_watermark = min(partition.high_watermark, partition.log.log_end_offset)
 
 
-def cut_at_hole(partition: Partition, now_ms: int) -> None:
+def cut_at_hole(partition: Partition, now_ms: int) -> bool:
     """Truncate the log at a hole that a power failure left, so that the lost
-    records are fetched again.
+    records are fetched again; return False if the log is too damaged for that.
 
     Kafka does not check for holes; such a replica gets in sync, and may lead, without these
     records.
     """
     hole = first_hole(partition.log)
-    partition.log.local.unsynced_from = None
     if hole is not None:
         _log.warning(
             "%s: offsets from %d on are missing in the middle of the log: fetching them again",
             partition.topic_partition,
             hole,
         )
-        truncate(partition, hole, now_ms)
+        try:
+            truncate(partition, hole, now_ms)
+        except KafkaError as error:
+            _log.error("%s: cannot be truncated: %s", partition, error)
+            return False
+    partition.log.local.unsynced_from = None
+    return True
 
 
 def truncate_fully(partition: Partition, offset: int, now_ms: int) -> None:

@@ -433,6 +433,18 @@ def test_a_log_that_cannot_be_searched_for_a_hole_is_fetched_from_its_end(
     assert asked(follower.fetch()[0]) == [(0, 3)]
 
 
+def test_a_log_that_cannot_be_cut_at_its_hole_is_not_fetched(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    follower = Follower()
+    follower.answer()
+    monkeypatch.setattr(follower_log, "cut_at_hole", lambda *arguments: False)
+    follower.driver.follow(follower.partition())
+    follower.answer()
+    forgotten = follower.fetch()[0].forgotten_topics_data
+    assert [topic.partitions for topic in forgotten] == [[0]]
+
+
 def test_a_log_that_cannot_be_cut_first_is_set_aside(monkeypatch: pytest.MonkeyPatch) -> None:
     follower = Follower()
     follower.answer(entry_of(0, (0, 0, 2)))

@@ -149,3 +149,24 @@ def test_a_log_with_a_hole_is_cut_there(
     follower_log.cut_at_hole(partition, NOW_MS)
     assert contents(partition) == [(0, 3, b"0"), (1, 3, b"1")]
     assert partition.log.local.unsynced_from is None
+
+
+def test_a_hole_is_remembered_until_the_log_is_cut_there(
+    partition: Partition, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    append(partition, 0, (0, 3, 2), (2, 3, 1))
+    partition.log.local.unsynced_from = 0
+    monkeypatch.setattr(follower_log, "first_hole", lambda log: 2)
+
+    def damaged(*arguments: object) -> None:
+        raise KafkaError(ErrorCode.CORRUPT_MESSAGE, "a damaged segment")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(follower_log, "truncate", damaged)
+        assert not follower_log.cut_at_hole(partition, NOW_MS)
+    assert "cannot be truncated: a damaged segment" in caplog.text
+    log = partition.log
+    assert (log.local.unsynced_from, log.log_end_offset) == (0, 3)
+    assert follower_log.cut_at_hole(partition, NOW_MS)
+    log = partition.log
+    assert (log.local.unsynced_from, log.log_end_offset) == (None, 2)
