@@ -18,6 +18,7 @@ from pykbroker.environment.scheduler import Scheduler, Timer
 from pykbroker.kraft.metadata_snapshot import SnapshotId, encode_snapshot
 from pykbroker.kraft.publisher import MetadataLoader
 from pykbroker.kraft.raft.raft_driver import RaftDriver
+from pykbroker.log.directories.housekeeping_driver import delete_files
 
 # KafkaRaftClient.java: old snapshots are checked once a minute.
 CLEAN_INTERVAL_MS = 60_000
@@ -119,13 +120,12 @@ class MetadataSnapshots:
         now_ms, log = self._now_ms(), self._raft.log
         try:
             log.clean(now_ms, self._raft.high_watermark)
-            for deletion in log.chores.due_deletions(now_ms):
-                for path in deletion.paths:
-                    log.files.unlink(path)
         except LogDirFailure as failure:
             self._on_fatal(failure)
+            return
         except OSError as error:  # it stays until a later start
             _log.warning("An old file of the metadata log was not deleted: %s", error)
+        delete_files(log.files, log.chores.due_deletions(now_ms))
 
     def _clean_again(self) -> None:
         self.clean()

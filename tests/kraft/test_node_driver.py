@@ -183,6 +183,34 @@ def test_cleaning_goes_on_after_a_file_that_cannot_be_deleted(
     assert not world.fatal
 
 
+def test_one_file_that_cannot_be_deleted_keeps_no_other() -> None:
+    world = NodeWorld(
+        metadata_log_max_record_bytes_between_snapshots="2000",
+        metadata_max_retention_bytes="1",
+        metadata_log_segment_ms="20000",
+    ).open()
+    stuck: list[str] = []
+
+    def fail(name: str, path: str) -> OSError | None:
+        if name != "unlink" or not path.endswith(".deleted"):
+            return None
+        if not stuck:
+            stuck.append(path)
+        return OSError(5, "bad disk") if path in stuck else None
+
+    world.files.fail = fail
+    for number in range(40):
+        world.settle(world.create(f"t{number}"))
+        world.scheduler.advance(10)
+    world.scheduler.advance(121_000)
+    # The segment's index was deleted.
+    assert [name for name in world.metadata_files() if name.startswith(f"{0:020}.")] == [
+        "00000000000000000000.log.deleted"
+    ]
+    assert [path.rpartition("/")[2] for path in stuck] == ["00000000000000000000.log.deleted"]
+    assert not world.fatal
+
+
 def test_a_disk_that_fails_stops_the_node() -> None:
     world = NodeWorld(inline=False).open()
     reply = world.create("t")
