@@ -339,7 +339,7 @@ class TransactorRequests(TransactionalClient):
                     message, version, peer=leader, purpose=self._purpose
                 )
                 for answer in response.responses[0].partition_responses:
-                    code = self._take(transaction, waiting, answer) or code
+                    code = self._take(transaction, waiting, answer, leader.node_id) or code
             return code or (ErrorCode.LEADER_NOT_AVAILABLE if waiting else 0)
 
         await self._until_done("Produce", transaction, attempt)
@@ -396,11 +396,14 @@ class TransactorRequests(TransactionalClient):
         transaction: SentTransaction,
         waiting: dict[int, tuple[list[bytes], bytes]],
         answer: Any,
+        node_id: int,
     ) -> int:
         code = int(answer.error_code)
         if code == ErrorCode.DUPLICATE_SEQUENCE_NUMBER:
             del waiting[answer.index]
             return 0
+        if code in FENCED | ABORTABLE and not self.topic.ledgers[answer.index].is_led_by(node_id):
+            raise MustAbort("a former leader, which was paused, refuses a batch")
         if code:
             return code
         identities, _ = waiting.pop(answer.index)
