@@ -11,7 +11,7 @@ import pytest
 from pykbroker.config import TopicConfig
 from pykbroker.log.partition.partition_log import PartitionLog
 from pykbroker.testing.world.directory_ledger import DirectoryLedger, Replica
-from pykbroker.testing.world.directory_rules import DirectoryRules, check_same
+from pykbroker.testing.world.directory_rules import DirectoryRules, _end_of, check_same
 from pykbroker.testing.world.memory_files import MemoryFiles
 from pykbroker.testing.world.node import Node
 from pykbroker.testing.world.world import Violation, World
@@ -94,6 +94,8 @@ def test_a_copy_without_a_batch_that_was_compacted_begins_its_epoch_later() -> N
     log, copy = log_and_copy(left_out=2, cleanup_policy="compact")
     assert copy.end_offset_for_epoch(0) != log.end_offset_for_epoch(0)
     check_same("orders-0", log, copy)
+    no_later_batches = _end_of(0, log, []), _end_of(0, copy, [])
+    assert no_later_batches == ((0, 4), (0, 4))
     forget_epochs(log, copy)
     with pytest.raises(Violation, match="leader epoch 0 ends elsewhere"):
         check_same("orders-0", log, copy)
