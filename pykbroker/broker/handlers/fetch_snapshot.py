@@ -1,7 +1,8 @@
 """FetchSnapshot (59): a replica fetches a slice of a metadata snapshot (KIP-630).
 
-Behaviour: only the leader answers, from the requested position on, with up to `max_bytes`. A
-deleted snapshot is SNAPSHOT_NOT_FOUND, a position outside of it POSITION_OUT_OF_RANGE.
+Behaviour: only the leader answers with bytes, from the requested position on, up to `max_bytes`.
+A snapshot that it does not have is SNAPSHOT_NOT_FOUND, a position outside of it
+POSITION_OUT_OF_RANGE.
 Versions: 0-1.
 Not done: authorization.
 """

@@ -1,11 +1,11 @@
 """FindCoordinator (10): which broker coordinates a group or a transactional id.
 
 Behaviour: the coordinator is the leader of its partition of `__consumer_offsets`, for a group, or
-of `__transaction_state`, for a transactional id. The first request creates that topic; its reply
-waits for the creation, so that a client need not ask twice, and is COORDINATOR_NOT_AVAILABLE if
-there is no leader on the client's listener. A share key before version 6 or not of the form
-"group:topic id:partition", and an unknown key type, are INVALID_REQUEST. Errors are per key from
-version 4 on, of the whole request before.
+of `__transaction_state`, for a transactional id. A request that finds no such topic creates it,
+and waits for that. COORDINATOR_NOT_AVAILABLE: as far as this broker knows, the partition has no
+leader, or one that is fenced or lacks the client's listener. A share key before version 6 or not of
+the form "group:topic id:partition", and an unknown key type, are INVALID_REQUEST. Errors are per
+key from version 4 on, of the whole request before.
 Versions: 0-6. 4+ batches of keys; 6 knows share groups.
 Not done: share partitions (key type 2), which are COORDINATOR_NOT_AVAILABLE; authorization.
 """

@@ -1,7 +1,8 @@
 """Heartbeat (12): a member of a classic group is alive.
 
-Behaviour: extends the session; the error code tells the member what to do: REBALANCE_IN_PROGRESS
-or ILLEGAL_GENERATION rejoin, UNKNOWN_MEMBER_ID join as a new member, FENCED_INSTANCE_ID give up.
+Behaviour: extends the session of a member of the current generation; the error code tells the
+member what to do: REBALANCE_IN_PROGRESS or ILLEGAL_GENERATION rejoin, UNKNOWN_MEMBER_ID join as a
+new member, FENCED_INSTANCE_ID give up.
 While the coordinator loads its log the answer is success.
 Versions: 0-4. 3+ group.instance.id.
 Not done: authorization.

@@ -1,9 +1,9 @@
 """IncrementalAlterConfigs (44): set, delete, append to and subtract from single keys.
 
 Behaviour: keys that are not in the request are unchanged. APPEND and SUBTRACT are for lists; on
-another key they are INVALID_CONFIG. What this broker checks is in `config_admin.py`, the rest is
-the controller's (`kraft/controller/configs.py`). Each resource succeeds or fails by itself,
-unless the request is too large for the controller; with `validate_only` nothing is written.
+another key they are INVALID_CONFIG. What a broker checks is in `broker/metadata/config_admin.py`,
+the rest is the controller's (`kraft/controller/configs.py`). Each resource succeeds or fails by
+itself, unless the controller refuses the whole request; with `validate_only` nothing is written.
 Versions: 0-1.
 Not done: broker loggers, client metrics; alter.config.policy.class.name; authorization.
 """
@@ -35,7 +35,7 @@ ALTERATION = Alteration(
 
 
 def handle(services: NodeServices, request: Request) -> Outcome:
-    """Check the request, then pass it to the active controller."""
+    """Pass the request to the active controller; a broker checks it first (see `alter`)."""
     return alter(ALTERATION, services, request)
 
 

@@ -36,7 +36,7 @@ FENCED_FROM = 4
 
 
 def handle(services: BrokerServices, request: Request) -> InitProducerIdResponse | Deferred:
-    """Return an id, now or when the controller has provided a block."""
+    """Return the reply, or a Deferred while a block of ids or the coordinator is awaited."""
     message: InitProducerIdRequest = request.message
     if (message.producer_id == -1) != (message.producer_epoch == -1):
         return error_reply(request, ErrorCode.INVALID_REQUEST)

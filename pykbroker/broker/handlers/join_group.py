@@ -1,10 +1,9 @@
 """JoinGroup (11): a member asks for a place in the next generation of a classic group.
 
-Behaviour: see `coordinator/group/classic/join.py`. The reply waits for the end of the join phase.
-Errors: INVALID_GROUP_ID (empty), INVALID_SESSION_TIMEOUT, MEMBER_ID_REQUIRED (carries the id to
-join with), UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, INCONSISTENT_GROUP_PROTOCOL,
-GROUP_MAX_SIZE_REACHED, REBALANCE_IN_PROGRESS (the member has sent another JoinGroup since), and the
-coordinator's own.
+Behaviour: see `coordinator/group/classic/join.py`, also for most errors. A request that starts or
+joins a rebalance is answered at the end of the join phase. Checked before: INVALID_GROUP_ID
+(empty), INVALID_SESSION_TIMEOUT. MEMBER_ID_REQUIRED carries the id to join with;
+REBALANCE_IN_PROGRESS: the member has sent another JoinGroup since.
 Versions: 0-9. 0 has no rebalance timeout (the session timeout counts); 4+ MEMBER_ID_REQUIRED
 (KIP-394); 5+ group.instance.id (KIP-345); 7+ protocol type and null protocol (KIP-559);
 8+ reason (KIP-800); 9+ skip assignment (KIP-814).

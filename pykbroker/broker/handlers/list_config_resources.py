@@ -1,7 +1,8 @@
 """ListConfigResources (74): the resources that can have dynamic configuration.
 
-Behaviour: no types means all types. Brokers (as brokers and as loggers) and topics are always
-listed, groups only if they have a configuration.
+Behaviour: no types means all types of the version; another type is UNSUPPORTED_VERSION. Brokers (as
+brokers and as loggers) and topics are listed with or without a configuration, groups only if they
+have one.
 Versions: 0-1. 0 lists only client metrics, of which there are none here.
 Not done: client metrics; authorization.
 """

@@ -1,7 +1,7 @@
 """ListGroups (16): the groups that this broker coordinates.
 
 Behaviour: filters ignore case; a filter without matches returns an empty list.
-Versions: 0-5. 4+ states and a filter of them; 5+ types and a filter of them (in lower case).
+Versions: 0-5. 4+ states and a filter of them; 5+ types (in lower case) and a filter of them.
 Not done: groups of other types than classic; authorization.
 """
 

@@ -8,7 +8,8 @@ timestamp:
                  precision; -1, -1 when there is none below the bound
     -1 latest    the bound of the isolation level                                1
     -2 earliest  the log start                                                   1
-    -3           the record with the largest timestamp                           7
+    -3           the record with the largest timestamp; -1, -1 if it is not      7
+                 below the bound
     -4           the local log start, which is the log start                     8
     -5           latest tiered: -1 with epoch -1, nothing is tiered              9
     -6           earliest pending upload: the same                               11

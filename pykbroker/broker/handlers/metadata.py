@@ -11,10 +11,11 @@ Behaviour: topics by name, or from version 12 on by id; null (in version 0 an em
 
 If a request contains ids, its names are ignored. The controller named is a live broker that
 forwards requests, as in Kafka (which picks any): this one; if it is fenced, another, or -1.
-If authorized operations are requested, all topics except unknown ids have them.
+If authorized operations of topics are requested, all except unknown ids have them.
 
 Versions: 0-13. 4+ auto-creation can be refused; 5+ offline replicas; 7+ leader epochs; 8+
-authorized operations; 10+ topic ids, in requests 12+; 13+ an error of the whole answer.
+authorized operations (8-10 also of the cluster); 10+ topic ids, in requests 12+; 13+ an error of
+the whole answer.
 Not done: authorization: every client sees all topics.
 """
 
@@ -53,7 +54,7 @@ UNKNOWN_ID = int(ErrorCode.UNKNOWN_TOPIC_ID)
 
 
 def handle(services: BrokerServices, request: Request) -> MetadataResponse | InSlices:
-    """Answer from the view; unknown topics are created in the background."""
+    """Answer from the view; a request of many topics in slices."""
     message: MetadataRequest = request.message
     version = request.api_version
     asked = message.topics

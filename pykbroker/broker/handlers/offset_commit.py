@@ -2,10 +2,11 @@
 
 Behaviour: topics and partitions must exist (UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID per
 partition); the rest is decided by the coordinator, see `coordinator/group/offsets.py`. The reply
-follows once the offsets are committed, and lists every partition, rejected ones first. A topic
-without partitions is omitted, an unknown one is not.
-Versions: 2-10. 2-4 a retention set by the client; 6+ leader epoch; 7+ group.instance.id;
-9+ GROUP_ID_NOT_FOUND in place of ILLEGAL_GENERATION; 10 topic ids.
+follows once the offsets are committed, and lists every partition. A topic without partitions is
+omitted, an unknown one is not.
+Versions: 2-10. 2-4 a retention set by the client; 6+ leader epoch; 7+ group.instance.id; 9+ a
+generation of a group that does not exist is GROUP_ID_NOT_FOUND, not ILLEGAL_GENERATION; 10 topic
+ids.
 Not done: member epochs of KIP-848 groups; authorization.
 """
 

@@ -3,8 +3,7 @@
 Behaviour: topics and partitions must exist (UNKNOWN_TOPIC_OR_PARTITION); a topic that the members
 of a consumer group subscribe to gets GROUP_SUBSCRIBED_TO_TOPIC; a group with members of another
 protocol type NON_EMPTY_GROUP; no such group GROUP_ID_NOT_FOUND. A partition without an offset is no
-error. Unless the whole group has an error, every partition is answered, those that do not exist
-first.
+error. Unless the whole request has an error, every partition is answered.
 Versions: 0.
 Not done: authorization.
 """
@@ -66,8 +65,8 @@ def handle(services: BrokerServices, request: Request) -> OffsetDeleteResponse |
 def _merged(
     refused: dict[str, OffsetDeleteResponseTopic], response: OffsetDeleteResponse
 ) -> OffsetDeleteResponse:
-    """Merge the results: rejected partitions first, then those of the
-    coordinator, in Kafka's order.
+    """Add the coordinator's results to the rejected partitions, in Kafka's order: topics with a
+    rejected partition come first. If the whole request has an error, return only that.
     """
     if response.error_code or not refused:
         return response

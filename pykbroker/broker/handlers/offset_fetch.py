@@ -1,10 +1,10 @@
 """OffsetFetch (9): the offsets a group has committed.
 
-Behaviour: every requested partition is answered, in order (unknown topic ids come last); -1 and ""
-if nothing is committed.
+Behaviour: unless the group has an error, every requested partition is answered, in order (unknown
+topic ids come last); -1 and "" if nothing is committed.
 A null list of topics requests all (a duplicate for the same group is answered once). With
 require_stable a partition with pending offsets of an open transaction is UNSTABLE_OFFSET_COMMIT.
-Topics need not exist, only their offsets.
+A topic requested by its name need not exist.
 Versions: 1-10. 1 has no error of the group (each partition carries it); 2+ null topics; 7+ require
 stable; 8+ several groups; 10 topic ids (UNKNOWN_TOPIC_ID when there is no such topic).
 Not done: member epochs of KIP-848 groups; authorization.
@@ -227,8 +227,8 @@ def _unknown_topic(
 def _with_ids(
     services: BrokerServices, told: list[OffsetFetchResponseTopics]
 ) -> list[OffsetFetchResponseTopics]:
-    """Return all topics with ids; a topic whose id is no longer known cannot
-    be represented in this version.
+    """Return the topics with ids. One whose id is not known cannot be represented in this version,
+    and is left out.
     """
     image = services.metadata.image
     topics = []

@@ -1,8 +1,10 @@
 """OffsetForLeaderEpoch (23): where a leader epoch ended, for fetchers to find where logs diverge.
 
-Behaviour: per partition the largest epoch at or below the requested one, and the offset after its
-last record (the log end for the latest epoch); -1, -1 when the log knows no such epoch. Only the
-leader answers; a current leader epoch in the request is checked (FENCED_ / UNKNOWN_LEADER_EPOCH).
+Behaviour: per partition the largest known epoch at or below the requested one, and its end (the log
+end for the latest epoch); -1, -1 for -1, for an epoch above all known ones, and if none is known.
+An epoch below all known ones is returned itself, and ends where the oldest known one begins. Only
+the leader answers; a current leader epoch in the request is checked (FENCED_ /
+UNKNOWN_LEADER_EPOCH).
 Versions: 2-4. `replica_id` makes no difference.
 Not done: authorization.
 """

@@ -5,18 +5,18 @@ queued in the order of the request; the reply follows when they are written (ack
 high watermark (acks=-1; REQUEST_TIMED_OUT for those that are not after `timeout_ms`). acks=0 has no
 reply; an error closes the connection instead, so that the client looks for a new leader.
 
-A request is rejected as a whole, and appends nothing, if the first batch of any partition
-
-    has an impossible length or magic     CORRUPT_MESSAGE, with the reason
-    is transactional, and no id is given  TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+A request is rejected as a whole, and appends nothing, if the first batch of any partition has an
+impossible length or magic (CORRUPT_MESSAGE, with the reason) or is transactional without a
+transactional id in the request (TRANSACTIONAL_ID_AUTHORIZATION_FAILED), or if with such an id its
+transactional batches are of several producers or epochs (INVALID_PRODUCER_ID_MAPPING).
 
 Other errors are per partition, among them:
 
     no such topic id (v13) / topic or partition    UNKNOWN_TOPIC_ID / UNKNOWN_TOPIC_OR_PARTITION
-    null records, no batch, more than one batch,   INVALID_RECORD
-    another magic
-    shorter than a header, or what follows the     CORRUPT_MESSAGE
-    batch is no batch
+    null records, no complete batch, more than     INVALID_RECORD
+    one, another magic
+    a batch shorter than its header, or followed   CORRUPT_MESSAGE
+    by an impossible length or magic
     zstd before version 7                          UNSUPPORTED_COMPRESSION_TYPE
     acks not -1, 0 or 1                            INVALID_REQUIRED_ACKS
     an internal topic                              INVALID_TOPIC_EXCEPTION (unless the client calls
@@ -28,9 +28,8 @@ For a partition that occurs more than once in the request, the last data is stor
 returned (Kafka collects the data in a map).
 
 Most requests are appended at once. `broker/requests/produce_steps.py` has what others need before:
-with a transactional id the partition has to be in the producer's transaction, or joins it with the
-request (version 12+); batches that are large once decompressed, or have to be recompressed, are
-checked in a thread.
+transactional batches are verified (`broker/transactions/transactional_produce.py`); batches that
+would hold up the event loop are checked in a thread.
 
 Versions: 3-13; ApiVersions lists 0 to 2 as well (KAFKA-18659), they close the connection. Null
 records are INVALID_RECORD, whereas Kafka 4.4 never answers.
@@ -65,7 +64,7 @@ API_KEY = 0
 
 def handle(services: BrokerServices, request: Request) -> Outcome:
     """Queue the batches; answer once they are written (with acks=all: replicated), immediately if
-    there are none, and not at all with acks=0.
+    none is queued, and with acks=0 not at all, or by closing the connection.
     """
     message: ProduceRequest = request.message
     services.counters.total_produce_requests += 1
@@ -89,7 +88,9 @@ def handle(services: BrokerServices, request: Request) -> Outcome:
 
 
 def refused_acks(services: BrokerServices, request: Request) -> ProduceResponse | CloseConnection:
-    """Return the error of invalid acks for each partition that would have been appended to."""
+    """Return the answer to a request with invalid acks: that error for each partition that exists
+    and whose records pass `code_of_records`.
+    """
     refusal = refused_as_a_whole(request)
     if refusal is not None:
         return refusal

@@ -1,7 +1,7 @@
 """SyncGroup (14): a member waits for its assignment; the leader provides all assignments.
 
-Behaviour: see `coordinator/group/classic/sync.py`. Replies are sent once the generation is written
-and committed. Errors: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION,
+Behaviour: see `coordinator/group/classic/sync.py`. Replies with an assignment are sent once the
+generation is committed. Errors: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION,
 INCONSISTENT_GROUP_PROTOCOL, REBALANCE_IN_PROGRESS, INVALID_GROUP_ID, and the coordinator's own.
 Versions: 0-5. 3+ group.instance.id; 5+ protocol type and name are mandatory and checked (KIP-559).
 Not done: authorization.

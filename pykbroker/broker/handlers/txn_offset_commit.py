@@ -1,14 +1,13 @@
 """TxnOffsetCommit (28): store the offsets that a transaction has consumed, until its end.
 
 Behaviour: topics and partitions must exist (UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID per
-partition). The group's partition of `__consumer_offsets` has to be in the transaction, or joins it
-with the request (version 5+): see `broker/transactions/transaction_verification.py`; the
-coordinator of the transaction returns the error. Who may commit is in
-`coordinator/group/txn_offsets.py`. The reply follows once the records are committed, and lists
-every partition, rejected ones first.
+partition). That the group's partition of `__consumer_offsets` is in the transaction, or joins it
+with the request (version 5+), is verified: see `broker/transactions/transaction_verification.py`.
+Who may commit is in `coordinator/group/txn_offsets.py`. The reply follows once the records are
+committed, and lists every partition.
 Versions: 0-6. 0-1 COORDINATOR_NOT_AVAILABLE in place of COORDINATOR_LOAD_IN_PROGRESS; 2+ leader
 epoch; 3+ member, generation and group.instance.id (KIP-447); 4+ TRANSACTION_ABORTABLE; 6 topic ids,
-GROUP_ID_NOT_FOUND in place of ILLEGAL_GENERATION.
+and a generation of a group that does not exist is GROUP_ID_NOT_FOUND, not ILLEGAL_GENERATION.
 Not done: member epochs of KIP-848 groups, authorization.
 """
 

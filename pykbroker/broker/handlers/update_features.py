@@ -1,10 +1,9 @@
 """UpdateFeatures (57): forwarded to the active controller.
 
-Behaviour: either all updates are applied or none is. metadata.version can be raised to what every
-node supports, eligible.leader.replicas.version and transaction.version also lowered; features that
-are not implemented here, downgrades that would lose metadata and kraft.version are rejected with
-INVALID_UPDATE_VERSION and the reason (`kraft/controller/features.py`).
-Versions: 0-2. 1+ upgrade types and `validate_only`; 0-1 a result per feature.
+Behaviour: either all updates are applied or none is. A level that a node does not support, a
+downgrade that would lose metadata and a change of kraft.version are rejected with
+INVALID_UPDATE_VERSION and the reason; see `kraft/controller/features.py`.
+Versions: 0-2. 1+ upgrade types and `validate_only`; 0-1 a result per feature, unless rejected.
 Not done: authorization.
 """
 

@@ -1,8 +1,8 @@
 """UpdateRaftVoter (82, KIP-853): a voter reports its endpoints and its kraft.version range.
 
-Behaviour: at kraft.version 0 nothing is recorded; at 1 a difference becomes a VotersRecord, and the
-answer is sent when that is committed. Only the leader answers; a voter that is not in the voter set
-is VOTER_NOT_FOUND.
+Behaviour: only the leader takes it. At kraft.version 0 nothing is recorded; at 1 a difference
+becomes a VotersRecord, and the answer waits until that is committed (REQUEST_TIMED_OUT after five
+seconds); a voter that is not in the voter set is VOTER_NOT_FOUND.
 Versions: 0.
 Not done: authorization; calling the voter at its new endpoint first.
 """

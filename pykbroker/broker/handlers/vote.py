@@ -3,7 +3,7 @@
 Behaviour: the rules are in `kraft/raft/raft_elections.py`, those of who gets a vote in
 `kraft/raft/raft_roles.py`; a vote is on disk before it is answered.
 Another cluster is INCONSISTENT_CLUSTER_ID, an impossible log INVALID_REQUEST, an old epoch
-FENCED_LEADER_EPOCH, another directory INVALID_VOTER_KEY.
+FENCED_LEADER_EPOCH, a request to another voter or directory INVALID_VOTER_KEY.
 Versions: 0-2.
 Not done: authorization.
 """

@@ -1,7 +1,7 @@
 """WriteTxnMarkers (27): a transaction coordinator ends transactions in partitions of this broker.
 
 Behaviour: see `broker/transactions/transaction_markers.py`. Every partition of every producer id is
-answered once its marker is committed or rejected.
+answered, once all markers are committed, rejected or timed out.
 Versions: 1-2. From 2 on a marker carries the transaction version, which decides which producer
 epochs count as old.
 Not done: authorization.

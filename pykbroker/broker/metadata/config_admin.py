@@ -10,8 +10,8 @@ whether an override of a broker key is valid. The controller checks values of to
                                             refuses all resources that get there)
     a broker that is not this node          INVALID_REQUEST
     an override that this broker cannot use INVALID_REQUEST (sic: KAFKA-13609)
-    a broker logger, of which there is none INVALID_CONFIG; in AlterConfigs INVALID_REQUEST
-    client metrics                          INVALID_REQUEST: not supported here
+    a key of a broker logger (none exists)  INVALID_CONFIG; in AlterConfigs INVALID_REQUEST
+    client metrics, an unknown type         INVALID_REQUEST: not supported here
 
 Source: Kafka's `ConfigAdminManager.scala`.
 """
@@ -172,7 +172,9 @@ class Alteration(NamedTuple):
 def alter(
     alteration: Alteration, services: NodeServices, request: Request
 ) -> Message | Deferred | InSlices:
-    """Check, let the controller decide the rest, and answer in the order of the request."""
+    """Check, let the controller decide the rest, and answer in the order of the request. On a
+    controller listener this node's controller does all of it.
+    """
     if request.connection.listener.is_controller:
         # A broker has checked it; only that broker knows its own configuration.
         return to_controller(services, request)

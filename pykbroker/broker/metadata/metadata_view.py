@@ -1,9 +1,9 @@
 """The metadata as seen by the clients of each listener, prepared for Metadata answers.
 
 State: the image, and per listener the brokers and topics as response structs. A topic's struct is
-made at the first request for it, and again at the first after a record changed the topic or any
-broker. `apply` is the last step of the publisher. The structs are shared: they are encoded, not
-changed.
+made at the first request for it in its form (`kind_of`), and again at the first after a record
+changed the topic or any broker. `apply` is the last step of the publisher. The structs are shared:
+they are encoded, not changed.
 
 The structs are cached because Metadata is a hot path: clients repeatedly request topics that do not
 change, so that only encoding is left to do.
@@ -38,7 +38,9 @@ NO_LEADER_ID: Final = -1
 
 
 def kind_of(version: int) -> int:
-    """Return which of the three applies to this version of the request."""
+    """Return which of LEAVE_OUT, HIDE_LISTENER and SHOW_LISTENER applies to this version of
+    Metadata.
+    """
     if version == 0:
         return LEAVE_OUT
     return HIDE_LISTENER if version < 6 else SHOW_LISTENER
@@ -145,7 +147,9 @@ class ListenerView:
         return broker is not None and not broker.fenced and self._name in broker.listeners
 
     def offline_replicas(self, partition: PartitionImage) -> list[int]:
-        """Return the replicas that clients cannot reach, or whose log directory has failed."""
+        """Return the replicas that clients of this listener cannot reach, or whose log directory
+        has failed.
+        """
         offline = []
         for replica, directory in zip(partition.replicas, partition.directories, strict=True):
             if not self.is_reachable(replica) or not self._image.brokers[replica].has_online(

@@ -1,8 +1,8 @@
 """The parts of the node that follow the metadata, as called by the publisher.
 
-Order (see `server.py`): registration, replica manager, coordinators (`broker/coordinators.py`),
-dynamic configuration (`dynamic_config.py`), and last the metadata view: the parts that serve
-clients are ready before clients are directed to them.
+Order on a broker (see `server.py`): registration, replica manager, coordinators
+(`broker/coordinators.py`), dynamic configuration (`dynamic_config.py`), and last the metadata view:
+the parts that serve clients are ready before clients are directed to them.
 """
 
 from __future__ import annotations

@@ -3,11 +3,13 @@
     this node coordinates the id     asked in place, without messages
     another broker does              AddPartitionsToTxn to it; one request at a time for each
                                      broker, the next one carries what came meanwhile
-    none that can be reached does    COORDINATOR_NOT_AVAILABLE
-    a broker too old to be asked     taken as joined: it verifies nothing
+    the coordinator is unknown,      COORDINATOR_NOT_AVAILABLE
+    fenced or has no address
+    it does not answer               NETWORK_EXCEPTION
+    it is too old to be asked        taken as joined: it verifies nothing
 
-State: the waiting questions by broker, at most one for each transactional id; the requests in
-flight.
+State: the waiting questions by broker, at most one for each transactional id; the brokers that have
+been asked and have not answered.
 In:  `ask`. Out: a code for each partition that has not joined (a Deferred, or now).
 Invariants: every question is answered once. A question of a higher epoch answers the one that
 waits with INVALID_PRODUCER_EPOCH, one of the same epoch (the client tries again) with
@@ -126,8 +128,8 @@ class TransactionJoining:
         partitions: Iterable[TopicPartition],
         support: TransactionSupport,
     ) -> Codes | Deferred:
-        """Return which of the partitions have not joined the transaction
-        (JOINING: and cannot join it).
+        """Return the error code of each partition that has not joined the transaction (JOINING:
+        that cannot join it), or a Deferred of the codes.
         """
         verify_only = support is not TransactionSupport.JOINING
         coordinator = self._coordinator_of(transactional_id)

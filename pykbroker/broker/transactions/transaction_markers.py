@@ -1,7 +1,7 @@
 """Writes the ends of transactions into the partitions of this node.
 
-    a partition that this node does not host         UNKNOWN_TOPIC_OR_PARTITION, as in Kafka
-    a marker without a producer id or epoch          UNKNOWN_SERVER_ERROR, as in Kafka
+    a partition that is not online on this node      UNKNOWN_TOPIC_OR_PARTITION, as in Kafka
+    a marker without a producer id or epoch          UNKNOWN_SERVER_ERROR
     a partition of __consumer_offsets                by the group coordinator: the offsets of the
                                                      transaction become visible, or are dropped
     any other                                        appended, and answered when it is committed
@@ -51,10 +51,8 @@ _NOT_READY = frozenset(
 def write_markers(
     services: BrokerServices, markers: Sequence[WritableTxnMarker]
 ) -> MarkerResults | Deferred:
-    """Write each marker into each of its partitions; the results when all have their outcome.
-
-    A partition that occurs twice for a producer id is written twice and answered once, with the
-    outcome of the last.
+    """Write each marker into each of its partitions; return the results when all have their
+    outcome. A partition that occurs twice for a producer id is answered once, for the last.
     """
     results: MarkerResults = {}
     appends = PendingMarkers(services)
@@ -134,7 +132,7 @@ def _note_group_code(result: WritableTxnMarkerPartitionResult, code: int) -> Non
 
 
 def response_to(results: MarkerResults, breathe: Breathe = go_on) -> WriteTxnMarkersResponse:
-    """The response that gives these results."""
+    """Return the response with these results."""
     markers: dict[int, WritableTxnMarkerResult] = {}
     topics: dict[tuple[int, str], WritableTxnMarkerTopicResult] = {}
     for (producer_id, name, _), result in paced(results.items(), breathe):

@@ -1,7 +1,7 @@
 """Transactional batches and offsets are verified before they are appended (KIP-890).
 
     the transaction is open in the partition     nothing is asked: the coordinator knows of it
-    it is not                                    a guard is started in the partition's log, and the
+    it is not                                    the partition's log gives a guard, and the
                                                  coordinator says whether the partition has joined,
                                                  or lets it join; the append passes the guard
 
@@ -55,7 +55,10 @@ def verify(
     sequences: Mapping[TopicPartition, int],
     support: TransactionSupport,
 ) -> Verified | Deferred:
-    """Verify the partitions for this producer's transaction; `sequences`: of the first batches."""
+    """Verify the partitions for this producer's transaction, or return a Deferred of the outcome.
+
+    sequences: the base sequence of each partition's first batch.
+    """
     joins = support is TransactionSupport.JOINING
     is_required = services.config.transaction_partition_verification_enable
     if not joins and not is_required:

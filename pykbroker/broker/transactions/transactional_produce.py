@@ -63,8 +63,8 @@ def produce_error(code: int, version: int) -> tuple[int, str | None]:
 
 def verify_batches(services: BrokerServices, request: Request) -> Verified | Deferred | None:
     """Verify what would be appended of the request; see the module's text. None if no batch is
-    transactional or the request has no transactional id. Raises KafkaError if the batches are of
-    several producer ids or epochs.
+    transactional or the request has no transactional id. Raises KafkaError
+    INVALID_PRODUCER_ID_MAPPING if the transactional batches are of several producer ids or epochs.
     """
     message: ProduceRequest = request.message
     producers, sequences = _transactional_batches(services, message, request.api_version)
@@ -84,7 +84,9 @@ def verify_batches(services: BrokerServices, request: Request) -> Verified | Def
 def _transactional_batches(
     services: BrokerServices, message: ProduceRequest, version: int
 ) -> tuple[set[tuple[int, int]], dict[TopicPartition, int]]:
-    """The producers, and the partitions with the sequences of their batches."""
+    """Return (id, epoch) of the producers of transactional batches, and the partitions with the
+    base sequences of theirs.
+    """
     manager = services.replica_manager
     producers: set[tuple[int, int]] = set()
     sequences: dict[TopicPartition, int] = {}
@@ -109,7 +111,9 @@ def _transactional_batches(
 
 
 class _Attempts:
-    """The verification of one request, tried again while the last transaction is not over."""
+    """The verification of one request; if partitions join with it, tried again while the last
+    transaction is not over.
+    """
 
     def __init__(
         self,
