@@ -148,7 +148,7 @@ class IdleShare:
         self._looks: deque[tuple[int, int]] = deque(((now_ns, 0),))
 
     def look(self, now_ns: int, busy_ns: int) -> float:
-        """`busy_ns`: how long the worker has been busy since it was made."""
+        """Return the share, 0 to 1; busy_ns: how long the worker was busy since it was made."""
         looks = self._looks
         while len(looks) > 1 and looks[1][0] <= now_ns - WINDOW_MS * _MS:
             looks.popleft()

@@ -2,7 +2,7 @@
 
     /metrics    all metrics, in Prometheus' text format
     /healthz    200 while the event loop turns
-    /readyz     200 while the node serves clients; 503 and what it is doing before and after
+    /readyz     200 while the node serves, else 503; both say what it is doing
 
 The port is bound with the listeners of the node, before anything is changed, and released last.
 Probes wait while the loop reads the metadata log at startup.

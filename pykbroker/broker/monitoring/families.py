@@ -60,7 +60,9 @@ class Histogram:
     def add(
         self, bounds: Sequence[float], counts: Sequence[int], total: float, *labels: str
     ) -> None:
-        """`counts[i]` were at most `bounds[i]`; the last count is of those above all bounds."""
+        """`counts[i]` were at most `bounds[i]` and above the bound before; the last count is of
+        those above all bounds. total: the sum of the values.
+        """
         self.samples.append((labels, bounds, tuple(counts), total))
 
 

@@ -1,7 +1,7 @@
 """Groups that this node coordinates: kafka_exporter's `kafka_consumergroup_*`, and Kafka's own.
 
-The lag of a partition is known where this node has a replica of it; the sum of the lags of a group
-counts those partitions.
+The lag of a partition is known where this node has a replica of it; the sum of a group's lags in a
+topic counts those partitions.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A worker that also measures requests: time, size, errors (of a long response only its own).
 
-State: `times`, by API key, and how long its turns held the event loop.
-The node uses this worker instead of the plain one if metrics are enabled and requests are not
+State: `times`, by API key, and how long its turns held the event loop. The node uses this worker
+instead of the plain one if metrics are enabled, and its subclass `TracingWorker` if requests are
 traced; otherwise measuring costs nothing. It serves every request on the general path, where it
 measures, and prepares nothing (`broker/prepared/`). `benchmarks.micro.bench_metrics` shows its
 cost.

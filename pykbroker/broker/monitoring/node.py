@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class MonitoredNode(Protocol):
-    """A node; the attributes of the second block are created during startup."""
+    """A node; those of the second block may not exist yet when metrics are read."""
 
     environment: Environment
     counters: Counters

@@ -1,4 +1,4 @@
-"""Counters of the requests of each API: number, times, errors.
+"""Counters of the requests of each API: number, times, errors, bytes.
 
 State: `RequestTimes` of each API key, plain integers that the worker changes; no lock is needed,
 because one event loop owns them. The time of a request is measured from when the worker takes it to
@@ -28,7 +28,9 @@ _MOST_VERSIONS: Final = 32
 
 
 class RequestTimes:
-    """The requests of one API; `counts[i]` took at most `BOUNDS_NS[i]`, the last count longer."""
+    """The requests of one API; `counts[i]` took at most `BOUNDS_NS[i]` and longer than the bound
+    before, the last count longer than all.
+    """
 
     __slots__ = (
         "_snapshots",
@@ -54,8 +56,8 @@ class RequestTimes:
         self.errors[code] = self.errors.get(code, 0) + 1
 
     def quantiles_ms(self, now_ms: int) -> list[tuple[float, float]]:
-        """Return (share, quantile) of the times since the last sample that is at least WINDOW_MS
-        old, or the oldest one; empty without requests.
+        """Return (share, quantile in ms) of the times since the last sample that is at least
+        WINDOW_MS old, or the oldest one; empty without requests.
 
         Calls take samples, at most one a second, so a reader that polls every few seconds sees the
         last minute. The first call sees all since the start; those in the minute after it, what

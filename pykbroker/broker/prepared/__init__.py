@@ -1,14 +1,13 @@
 """Prepared requests: serve a request faster because one like it came before.
 
-A client's requests of one API differ from one to the next in correlation id, offsets and records.
-When the general path (`handlers/`) has served one, the API may prepare for the next: it remembers
-the bytes that will be the same and what they mean. A request that begins with these bytes is then
-served without being decoded into messages; any other request, and any unusual condition, is left to
-the general path, which starts from the beginning.
+A client's requests of one API often differ only in correlation id, offsets and records. When the
+general path (`handlers/`) has served one, the API may prepare for the next: it remembers the bytes
+that will be the same and what they mean. A request with these bytes is then served without being
+decoded into messages first. Any other request is left to the general path, which starts from the
+beginning, and so are the unusual conditions that are found before the request has had an effect.
 
-Only the meaning of the bytes is remembered, not the state of what they refer to: topics,
-partitions, leaders and settings are looked up each time. So nothing becomes invalid when they
-change.
+What may change meanwhile (topics, partitions, leaders, settings) is looked up for each request, or
+what is remembered of it is compared with what it is now.
 
 Invariant: a response has the bytes that the general path's would have, and the same effects.
 """
@@ -44,9 +43,9 @@ Answer: TypeAlias = Callable[[Request, Any], None]
 class PreparedRequest(ABC):
     """What one connection's requests of one API and version have in common.
 
-    State: how often in a row it did not match. After TRIES times it is not tried any more; after
-    as many requests as it has patience for it is prepared again, then with twice the patience: a
-    client whose requests never repeat costs little.
+    State: how many requests in a row the general path has served instead. After TRIES of them it is
+    not tried any more; after as many as its patience the API prepares again, and what it prepares
+    then has twice the patience (at most MOST_PATIENCE).
     """
 
     __slots__ = ("_misses", "_patience")
@@ -71,7 +70,7 @@ class PreparedRequest(ABC):
         return self._misses >= self._patience
 
     def replace(self, known: PreparedRequest) -> None:
-        """Take the place of one that missed too often: with more patience."""
+        """Have twice the patience of `known`, whose place this takes: at most MOST_PATIENCE."""
         self._patience = min(2 * known._patience, MOST_PATIENCE)
 
     @abstractmethod
@@ -86,11 +85,12 @@ class PreparedRequest(ABC):
     ) -> int:
         """Serve the request in `frame` from `start` to `end`; return MISSED, SERVED or GATHERED.
 
-        The request has at least HEAD_BYTES, and this API and version. now_ms: when it was received.
+        The request has at least HEAD_BYTES, and this API and version. now_ms: when the turn of the
+        worker began.
 
-        MISSED: nothing was changed and no counter moved. GATHERED: the connection gets its one
-        answer at the end of this round, whatever happens until then, and after those that were
-        gathered before it; for anything that may be answered later, or at once, SERVED.
+        MISSED: the request had no effect. GATHERED: it is answered (with acks=0: completed without
+        a reply) at the end of this round at the latest, after those that were gathered before it.
+        SERVED: it has been answered, or may be answered later.
         """
 
 

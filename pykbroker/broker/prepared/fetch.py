@@ -2,10 +2,10 @@
 
     the same | partition count | partition, epoch, offset, limits ... | the same
 
-What is the same: client id, the limits of the whole request, isolation, the topic; and behind the
-partitions: nothing forgotten, no rack. What is read is in the page cache and little, and is read
-once, straight into the reply (`PartitionLog.read_small`). Everything else is the general path's:
-what has to wait, errors, larger or colder data, aborted transactions.
+What is the same: what stands before the partitions, such as client id, isolation and the limits of
+the whole request; and behind them: nothing forgotten, no rack. What is read is little and in the
+page cache (`PartitionLog.read_small`). The general path serves the other requests, such as those
+that have to wait, that have an error, or that read larger or colder data.
 """
 
 from __future__ import annotations

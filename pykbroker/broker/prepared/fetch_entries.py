@@ -2,10 +2,8 @@
 
     topic count | name or id | partition count | partition ... | tags | name or id ...
 
-State   none that changes: a layout for each version.
-In      a frame and a position in it. Out: entries; None for what is unusual (tags, long counts, a
-        long name or one that is not ASCII, an id of zero, too many partitions), which is left to
-        the general decoder.
+What is unusual (tags, a long name or an id of zero, very many partitions, for example) is left to
+the general decoder.
 """
 
 from __future__ import annotations
@@ -168,7 +166,9 @@ class OnlyEntry:
         self._name, self._topic_id, _ = named
 
     def read(self, frame: bytes | bytearray, start: int, end: int) -> NamedPartition | None:
-        """Return the only partition, from the topic count on; None if it is not so."""
+        """Return the only partition, from the topic count on; None if the request is not
+        like the one that was remembered, or none was.
+        """
         head, behind, layout = self._head, self._behind, self._entry
         at = start + len(head)
         after = at + layout.size

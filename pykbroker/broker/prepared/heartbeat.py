@@ -1,7 +1,7 @@
-"""Heartbeat, prepared: a request with the same bytes as an earlier one.
+"""Heartbeat, prepared: a request that differs from an earlier one in its correlation id only.
 
-The coordinator is asked each time; only decoding the request, and encoding the response without an
-error, are saved. Any other response is encoded by the general path.
+The coordinator is asked each time; only decoding the request is saved, and encoding the response if
+it is available at once and has no error. Any other response is encoded by the general path.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _put_i32 = Struct(">i").pack_into
 
 
 class PreparedHeartbeat(PreparedRequest):
-    """Serves Heartbeat requests with the same bytes."""
+    """Serves Heartbeat requests that differ in their correlation ids only."""
 
     __slots__ = ("_all_well", "_answer", "_message", "_pattern", "_services")
 

@@ -1,9 +1,10 @@
-"""Metadata, prepared: a request with the same bytes as an earlier one, while the image is the same.
+"""Metadata, prepared: a request that differs from an earlier one in its correlation id only.
 
 The response to a request for existing topics is a function of the image and of the request's bytes
-(and of the listener, which is fixed for a connection). It is encoded once for each image in which a
-client asks; only its correlation id changes. Topics that do not exist may have to be created, which
-is left to the general path.
+(and of the listener, which is fixed for a connection). A connection keeps the encoded response
+while the image is the same; only its correlation id changes. Requests for all topics, for more than
+FEW, or for topics that do not exist, which may have to be created, are left to the general path; so
+are long responses.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ Handle: TypeAlias = Callable[["Request"], object]
 
 
 class PreparedMetadata(PreparedRequest):
-    """Serves Metadata requests with the same bytes from an encoded response."""
+    """Serves Metadata requests that differ in their correlation ids only."""
 
     __slots__ = ("_handle", "_image", "_pattern", "_reply", "_request", "_view")
 

@@ -2,10 +2,11 @@
 
     same | offset, leader epoch | same | offset, leader epoch | same       (v2-5: offset only)
 
-The decoded message of the first request stays with its connection, which has at most one request
-in flight; the offsets of later requests are written into it. It is then handled like any other:
-topics are looked up, and the coordinator decides. Only decoding the request is saved, and encoding
-the response if every offset is committed. Other responses are encoded by the general path.
+The decoded message of the request that was prepared for stays with its connection, which has at
+most one OffsetCommit in flight; the offsets of later requests are written into it. It is then
+handled like any other: topics are looked up, and the coordinator decides. Only decoding the request
+is saved, and encoding the response if every offset is committed. Other responses are encoded by the
+general path.
 """
 
 from __future__ import annotations

@@ -3,8 +3,9 @@
     a request of the general path  -> remember: nothing known: prepare
                                                 known, but it did not match: a miss
     a frame on a connection for    -> serve:    the one for its API and version, if it has not
-    which something is prepared                 missed too often; then the frames behind it that
-                                                have arrived and are like it (a pipeline)
+    which something is prepared                 missed too often; if it gathers the request, then
+                                                up to MOST_GATHERED frames behind it that have
+                                                arrived and are like it (a pipeline)
 
 State   per connection and API with its version: `RequestConnection.prepared`.
 Out     the route of what was served; None leaves the frame to the general path.
@@ -43,8 +44,8 @@ class Preparing:
         self._routes = routes
 
     def serve(self, connection: PreparedConnection, frame: Frame, now_ms: int) -> Route | None:
-        """Serve the request in flight, and what follows it if that is like it; return its route,
-        None if it is left to the general path.
+        """Serve the request in flight and, if it is gathered, those behind it that are like it.
+        Return the route; None if the request in flight is left to the general path.
         """
         received, start, end = frame
         if end - start < HEAD_BYTES:
@@ -66,7 +67,9 @@ class Preparing:
 
     @staticmethod
     def remember(services: Any, request: Request, route: Route, finish: Finish) -> None:
-        """Prepare for more requests like the one that the general path has served."""
+        """Note a request that the general path has served: prepare for more like it if nothing is
+        known, or what is known has missed often enough.
+        """
         all_known = request.connection.prepared
         key = request.api_key << 16 | request.api_version
         known = all_known.get(key)
@@ -86,8 +89,8 @@ def _gather(
     key: int,
     now_ms: int,
 ) -> int:
-    """Serve what follows, as long as it is like the first of the pipeline; return how many were
-    served.
+    """Serve what follows, at most MOST_GATHERED, as long as it is like the first of the pipeline;
+    return how many were served.
     """
     following = connection.next_frame()
     count = 0

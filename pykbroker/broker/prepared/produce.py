@@ -7,8 +7,8 @@ batches are checked and queued as on the general path (`check_plain`, `queue_pla
 needs more than that, or there are very many, nothing is queued, and the general path serves the
 whole request.
 
-A request whose batches are queued is a `ProduceTicket` until the end of the round. Then it is
-answered from a template, or when the replicas have it (`produce_ticket.py`).
+A request whose batches are queued is a `ProduceTicket`, which answers it at the end of the round or
+waits for the replicas (`produce_ticket.py`).
 """
 
 from __future__ import annotations
@@ -184,7 +184,9 @@ def prepare(services: BrokerServices, request: Request, answer: Answer) -> Prepa
 
 
 def _names_of(services: BrokerServices, request: Request) -> list[str] | None:
-    """Return the names of the topics; None if one is unknown, internal, long or repeated."""
+    """Return the names of the topics; None if an id is unknown, or a name is internal, long or
+    repeated.
+    """
     by_id = request.api_version >= FIRST_BY_ID
     topic_name = services.replica_manager.topic_name
     names: list[str] = []
@@ -203,7 +205,8 @@ def _entries_of(request: Request) -> EntriesOf:
 
 def _layout_of(request: Request, names: list[str]) -> tuple[bytes, list[bytes]] | None:
     """Return what is the same in the next request: the bytes from HEAD_BYTES to the partitions of
-    the first topic, and for each topic those after its partitions. None if there are tags.
+    the first topic, and for each topic those after its partitions. None if there are tags, or what
+    `entries_of` leaves to the general decoder.
     """
     by_id = request.api_version >= FIRST_BY_ID
     is_flexible = request.api_version >= request.api.flexible_from

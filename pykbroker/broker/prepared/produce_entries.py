@@ -6,7 +6,7 @@
 In      a request, and where its partitions begin.
 Out     (partition index, begin, end) of the records of each partition, and where the last entry
         ends. None if the request needs the general decoder: no partitions or very many, null
-        records, tags.
+        records or tags, for example.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The answers without errors to the Produce requests of a connection.
 
-State   the names and ids of their topics, and a template for each set of partitions that was
-        answered lately.
+State   the names and ids of their topics, and a template for each sequence of partitions
+        that was answered lately.
 In      which partitions were appended to, and two numbers of each: its base offset and its log
         start offset.
 Out     a frame, or the message that the general path would encode.

@@ -1,13 +1,11 @@
 """A prepared Produce between the queueing of its batches and its answer.
 
-    end of the round: written        answered from the template
+    end of the round: written        answered from the template (acks=0: no answer)
                       acks=all and replicas do not have it yet
                                      WaitingTicket, answered from the template when they do
                       anything failed, then or later, or the time is over
                                      PendingProduce: the general path's answer, and its wait
 
-State: what was appended; of a `WaitingTicket`, what is not acknowledged yet.
-In:  the end of the round, checks and the deadline (the purgatory). Out: one reply, none to acks=0.
 Invariant: the answer is the one that the general path would give.
 """
 
@@ -35,7 +33,7 @@ Append: TypeAlias = "tuple[Partition, int]"
 
 
 class ProduceTerms(NamedTuple):
-    """What the requests of a connection have in common."""
+    """What the requests that a `PreparedProduce` serves have in common."""
 
     services: BrokerServices
     acks: int
@@ -45,7 +43,7 @@ class ProduceTerms(NamedTuple):
 
 
 class ProduceTicket:
-    """A prepared Produce whose batches are queued, until the end of the round."""
+    """A prepared Produce whose batches are queued."""
 
     __slots__ = (
         "_appended",
@@ -87,7 +85,7 @@ class ProduceTicket:
         self._numbers += (base_offset, partition.log.local.log_start_offset)
 
     def on_turn_written(self, failed: Container[Partition]) -> DelayedAcknowledgement | None:
-        """Respond after the round's writes, or keep waiting for the replicas."""
+        """Respond after the round's writes, or return what waits for the replicas."""
         appended = self._appended
         acks = self._terms.acks
         has_failed = bool(failed) and any(partition in failed for partition, _ in appended)

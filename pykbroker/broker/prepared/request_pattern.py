@@ -4,7 +4,8 @@
 
 State   the pieces that do not change, and where each begins in a request.
 In      a request that the general path has served, and the positions of its numbers.
-Out     whether another request has the same bytes, apart from its correlation id and numbers.
+Out     whether another request of this API and version has the same bytes, apart from its
+        correlation id and numbers.
 """
 
 from __future__ import annotations

@@ -2,11 +2,12 @@
 
     the same | session, epoch | topics: partition, epoch, offset, limits ... | the same
 
-What is the same: client id, the limits of the whole request, isolation; and behind the topics:
-nothing forgotten, no rack, who the follower is. The rules are those of the general path: the
-session takes in what the request names, and `Fetching` reads, waits and responds. Decoding
-is saved, and encoding where no partition or one has little to tell; a consumer's is read straight
-into the response (`session_read.py`). A request that the session refuses is the general path's.
+What is the same: what stands before the session, such as client id, isolation and the limits of
+the whole request; and behind the topics: nothing forgotten, no rack, and the tags, which may name
+the follower. The rules are those of the general path: the session takes in what the request names,
+and `Fetching` reads, waits and responds, unless `session_read.py` finds a consumer's few records.
+Decoding is saved, and encoding where no partition or one has little to tell. A request that the
+session refuses is the general path's.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ class PreparedFetching(Fetching):
 
 
 class PreparedSessionFetch(PreparedRequest):
-    """Serves the Fetch requests of one session."""
+    """Serves the Fetch requests of a connection that continue a session."""
 
     __slots__ = (
         "_aborted",
@@ -201,7 +202,9 @@ class PreparedSessionFetch(PreparedRequest):
         now_ms: int,
         correlation_id: int,
     ) -> bool:
-        """Answer with the records of the only partition that has changed, if they are few."""
+        """Answer with the records of the only partition that has changed, if they are few; return
+        whether it did.
+        """
         found = read_little(session, self._params)
         if found is None:
             return False
@@ -230,7 +233,7 @@ class PreparedSessionFetch(PreparedRequest):
 
     def frame(self, told: Told, correlation_id: int) -> bytearray | None:
         """Return the framed response that tells of no partition, or of one without an error that
-        has little; None if there is more to tell.
+        has little; None if the general encoder is needed.
         """
         error_code, session_id, answers = told
         if error_code or len(answers) > 1:
@@ -288,8 +291,9 @@ class PreparedSessionFetch(PreparedRequest):
         end: int,
         correlation_id: int,
     ) -> Request:
-        """Return the request to be answered: its header and the limits in its message are those of
-        the first one. Nothing looks at the partitions any more.
+        """Return the request to be answered: header (but for the correlation id) and message are
+        those of the request that was prepared for. The message names no topics, because nothing
+        looks at them any more.
         """
         request = Request(connection, memoryview(frame)[start:end])
         request.api, request.api_key, request.client_id, request.body_pos = self._header

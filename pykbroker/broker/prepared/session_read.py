@@ -2,10 +2,9 @@
 
     session -> the only partition that has changed -> its records, read once, in memory
 
-State   none.
 In      a session that has taken in what its request names, and the request's parameters.
-Out     the partition with its numbers and records; None: read as `fetch_reader` does, which also
-        waits and finds errors. A read here changes nothing.
+Out     the partition with its numbers and records; None leaves the request to `Fetching`, which
+        also waits and reports errors. A read here changes nothing.
 Invariant: what is found is what `fetch_reader` would find.
 """
 
@@ -28,7 +27,7 @@ Found = tuple["FetchPartition", tuple[int, int, int], Buffer]
 
 
 def read_little(session: FetchSession, params: FetchParams) -> Found | None:
-    """Return the records of the only partition that has changed; see the module."""
+    """Return the only partition that has changed, with its records; see the module."""
     asked = _changed(session)
     if asked is None:
         return None
@@ -58,7 +57,9 @@ def read_little(session: FetchSession, params: FetchParams) -> Found | None:
 
 
 def _changed(session: FetchSession) -> FetchPartition | None:
-    """Return the partition that may have something to tell; None if several have, or none has."""
+    """Return the partition that may have something to tell; None if several have, or none has, or
+    the session has more than MOST_PARTITIONS.
+    """
     partitions = session.partitions
     if len(partitions) > MOST_PARTITIONS:
         return None

@@ -1,4 +1,4 @@
-"""The operations a client may perform, as the bit fields of describe responses.
+"""The operations a client may perform, as the bit fields of Metadata and describe responses.
 
 Without an authorizer every client may perform every operation supported by the resource. The bits
 are the codes of Kafka's `AclOperation`; the supported ones are in `AclEntry.supportedOperations`.

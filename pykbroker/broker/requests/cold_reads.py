@@ -5,11 +5,8 @@ have to wait for the disk; a thread reads the missing data into the page cache, 
 again from its beginning, on the loop, as often as necessary. What it read before is then in memory
 or in the page cache.
 
-State   none of its own: each request that waits is a callback of its thread.
-In      look-ups that may be repeated, for they change nothing; what answers with their result.
-Out     the answer, or a Deferred of it.
-Invariants: a look-up that misses the page cache MOST_TRIES times, or whose read failed, waits for
-the disk the next time; the look-up of a closed connection is dropped.
+A look-up must therefore be one that may be repeated. If it misses the page cache MOST_TRIES times,
+or its read failed, it waits for the disk the next time; that of a closed connection is dropped.
 """
 
 from __future__ import annotations
@@ -70,8 +67,11 @@ class ColdReads:
     def serve(
         self, request: Asking, look_up: Callable[[], FoundT], answer: Callable[[FoundT], Any]
     ) -> Any:
-        """Return `answer` of the result of `look_up`, or a Deferred of it, which is never resolved
-        once the client is gone. A bug then closes the connection, a failed read waits for the disk.
+        """Return `answer` of the result of `look_up`, or a Deferred of it if that needs the disk.
+
+        Raises what the first look-up or its answer raises. Later ones resolve the Deferred: with
+        the KafkaError, or with a CloseConnection after any other exception. Once the client is
+        gone, it may never be resolved.
         """
         files = self._files
         files.may_wait = False

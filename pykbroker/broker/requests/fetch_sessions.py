@@ -1,4 +1,4 @@
-"""Incremental fetch sessions (KIP-227): a consumer of many partitions names only what changed.
+"""Incremental fetch sessions (KIP-227): a client of many partitions names only what changed.
 
     request (id, epoch)    meaning                                answer
     (0, 0) or (i, 0)       full; make a session (ends session i)  all, new id (0: no room)
@@ -20,7 +20,8 @@ Slots limit sessions whatever their size: so a shard also holds at most MAX_PART
 counts them). A session that would not fit is not made, one that grows too large ends.
 
 State: the sessions; each holds its partitions in the order to read them.
-In:  `open` for each Fetch request. Out: a `FetchContext`: what to read, and how to answer.
+In:  `open` for a Fetch request (a prepared one: `find`, then `proceed` or `advance`).
+Out: a `FetchContext`: what to read, and how to answer.
 Source: `FetchManager`, `FetchSession`, `FetchSessionCacheShard` of Kafka's server module.
 """
 
@@ -204,7 +205,7 @@ def topic_response(
 
 
 class FetchSessions:
-    """The cache of a broker. `choose_id(first, end)` picks an id at random: the caller's luck."""
+    """The cache of a broker."""
 
     def __init__(
         self,
@@ -212,7 +213,10 @@ class FetchSessions:
         choose_id: Callable[[int, int], int],
         follower_session: Callable[[], FollowerSession],
     ) -> None:
-        """`slots`: the most sessions; `follower_session` creates the leader's side of one."""
+        """slots: the most sessions, of which each shard has an eighth, rounded down. choose_id:
+        returns a random id of a range, whose end is exclusive. follower_session: creates the
+        leader's side of a follower's session.
+        """
         self._follower_session = follower_session
         self._shards = [SessionShard(n, slots // SHARDS, choose_id) for n in range(SHARDS)]
         self._next_shard = 0

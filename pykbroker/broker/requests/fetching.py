@@ -5,9 +5,8 @@
     then     woken, or the longest wait is over             read again, respond
 
 State: the request's parameters and its view of its session; none that outlives the request.
-In:  `serve`. Out: a FetchResponse, a Deferred of one, or `InSlices` (very many partitions).
-A prepared fetch of a session takes the same way, with its own `response`
-(`broker/prepared/session_fetch.py`).
+In:  `serve`. Out: a FetchResponse, `InSlices` (very many partitions), or a Deferred of either.
+`PreparedFetching` (`broker/prepared/session_fetch.py`) has its own `response`.
 """
 
 from __future__ import annotations
@@ -56,7 +55,9 @@ def fetch_params(
     version: int,
     selector: RackAwareSelector | None = None,
 ) -> FetchParams:
-    """Return the parameters of a request; selector: for a consumer with a rack."""
+    """Return the parameters of a request; selector: for a consumer with a rack. Raises KafkaError
+    for a consumer's unknown isolation level.
+    """
     replica_id, replica_epoch = message.replica_id, -1
     if version >= FIRST_WITH_REPLICA_STATE:
         state = message.replica_state
@@ -173,7 +174,9 @@ class Fetching:
         return self.context.response(told, endpoints)
 
     def _explain_errors(self, result: FetchResult) -> list[NodeEndpoint]:
-        """Translate codes for this version, and add the leader."""
+        """Translate codes for this version, and add the leader where the fetcher has to find it;
+        return the endpoints of these leaders (none to a follower).
+        """
         services, version = self.services, self.version
         is_follower = self.params.replica_id >= 0  # it has other ways to find out
         listener_name = self.connection.listener.name

@@ -1,7 +1,7 @@
 """The current leader of a partition, for responses that redirect a client (KIP-951).
 
-Produce (from version 10) and Fetch (from 16) name the leader and its endpoint beside
-NOT_LEADER_OR_FOLLOWER and FENCED_LEADER_EPOCH, so that the client needs no Metadata round trip.
+Produce (from version 10) names the leader beside NOT_LEADER_OR_FOLLOWER, Fetch (from 16) also
+beside FENCED_LEADER_EPOCH. A client that also gets the endpoint needs no Metadata round trip.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 class LeaderHint(NamedTuple):
     """The leader (-1: none), its epoch, and its address on the client's listener
-    (None: not there).
+    (None: none known).
     """
 
     leader: int
@@ -28,7 +28,7 @@ def leader_hint(
     manager: ReplicaManager, topic: str, partition: int, listener_name: str
 ) -> LeaderHint:
     """Return the leader known to this node: from its own partition, otherwise
-    from the metadata image.
+    from the metadata image; (-1, -1, None) if neither has the partition.
     """
     image = manager.image
     local = manager.find(topic, partition)

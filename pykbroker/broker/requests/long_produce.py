@@ -59,7 +59,9 @@ def append_in_pieces(
 
 
 def pieces(message: ProduceRequest, breathe: Breathe = go_on) -> Iterator[ProduceRequest]:
-    """The request cut into requests of at most PIECE partitions, in its order; at least one."""
+    """The request cut into requests of at most PIECE partitions, in its order; at least one. Topics
+    without partitions are left out.
+    """
     topics: list[TopicProduceData] = []
     is_cut = False
     room = PIECE

@@ -2,10 +2,11 @@
 
     many elements to decode     the body is decoded by a thread (`decode`)
     long to handle              the handler runs in slices (`environment/slices.py`), and breathes
-    a long reply                the thread encodes it, and frees the request and the reply
+    then the reply              the thread encodes it, and frees the request and the reply
     the first of its API        its code is imported beside the event loop (`load`)
 
-A request is long if it has more than LOOP_ELEMENTS elements, or if its handler returns `InSlices`.
+A request is long if an array, or all inner arrays together, have more than LOOP_ELEMENTS elements,
+or if its handler returns `InSlices`.
 The connection has no other request in flight meanwhile, so the order of its replies holds.
 
 Messages of a million elements take the thread a second or two of Python, during which the event
@@ -68,7 +69,7 @@ class LongRequests:
         self, request: Request, job: Callable[[], object], after_slice: Callable[[], None]
     ) -> Deferred:
         """Return a Deferred of the outcome of the handler's `job`. Once the client is gone, the job
-        ends after its current slice, and the Deferred may never be resolved.
+        ends after its current slice (unless it is held), and the Deferred may never be resolved.
         """
         connection = request.connection
         return self._slices.run(

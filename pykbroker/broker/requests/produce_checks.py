@@ -1,11 +1,8 @@
-"""The checks of a Produce request before any of its batches is appended.
+"""The checks of a Produce request and its batches, most of them before any batch is appended.
 
-In: the request. Out: the request without repeated partitions; why a partition's bytes are not one
-batch; its light compressed batches, checked; jobs that check the heavy ones in a thread.
-
-Whether a batch is heavy depends on its decompressed size, not on its size on the wire: a kilobyte
-of zstd may be a gigabyte. A compressed batch is therefore checked on the event loop up to a limit,
-at which decompression stops; a larger batch is checked in a thread.
+A kilobyte of zstd may be a gigabyte. A compressed batch that is small on the wire is therefore
+checked on the event loop up to a decompressed size, at which decompression stops; a larger batch is
+checked in a thread.
 """
 
 from __future__ import annotations
@@ -69,7 +66,7 @@ def merge_repeats(message: ProduceRequest, *, by_id: bool, breathe: Breathe | No
 
 
 def needs_check(request: Request, breathe: Breathe | None = None) -> bool:
-    """Return whether its batches have to be checked before they are appended: see `check_ahead`."""
+    """Return whether `check_ahead` is needed: if the request is large or a batch is compressed."""
     is_large = len(request.frame) >= HEAVY_RECOMPRESSED_BYTES
     return is_large or _has_compressed_batch(request.message, breathe)
 
@@ -95,9 +92,9 @@ def check_ahead(
     by_id: bool,
     breathe: Breathe | None = None,
 ) -> tuple[dict[int, ValidationOutcome], dict[int, Check]]:
-    """Return the outcomes of light compressed batches, of which MOST_LIGHT_BATCHES are checked
-    immediately, and jobs that check the batches which would hold up the event loop; both by the id
-    of the entry. Nothing once the pool is stopped.
+    """Return the outcomes of light compressed batches, of which at most MOST_LIGHT_BATCHES are
+    checked here, and jobs that check the other compressed batches, and the large ones that have to
+    be compressed; both by the id of the entry. Nothing once the pool is stopped.
 
     `breathe` is called between the partitions of a long request (`environment/slices.py`).
     """
@@ -133,14 +130,14 @@ def check_ahead(
 
 
 def is_transactional(records: memoryview) -> bool:
-    """Return whether the first batch in these bytes is transactional. It may
-    be shorter than a header.
+    """Return whether the first batch in these bytes, one of `batch_sizes`, is transactional. It
+    may be shorter than a header.
     """
     return records[MAGIC_AT] == 2 and bool(records[ATTRIBUTES_AT + 1] & TRANSACTIONAL_BIT)
 
 
 def batch_sizes(records: memoryview) -> Iterator[int]:
-    """Return the size of each complete batch; trailing bytes that are not one are ignored.
+    """Return the size of each complete batch; an incomplete one at the end is ignored.
 
     Raises CorruptBatch where Kafka's ByteBufferLogInputStream does.
     """
@@ -169,8 +166,8 @@ def batch_sizes(records: memoryview) -> Iterator[int]:
 
 
 def code_of_records(records: memoryview | None, version: int) -> int:
-    """Return 0 for exactly one complete batch of magic 2, else an error code
-    (Kafka's validateRecords).
+    """Return 0 for exactly one complete batch of magic 2 (before version 7 without zstd), else an
+    error code (Kafka's validateRecords).
     """
     if records is None:
         return int(ErrorCode.INVALID_RECORD)

@@ -8,7 +8,7 @@
     append_batches      what all of them end in, and most requests begin with
 
 State   of `ProduceSteps`: what the steps have found out so far.
-Out     the answer, or a Deferred of it.
+Out     what the handler returns (`Outcome`).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class ProduceSteps:
         self._checked: dict[int, ValidationOutcome] = {}
 
     def verify_and_append(self) -> Outcome:
-        """Append transactional batches once the transaction is verified."""
+        """Append the batches, once the transaction of those that are in one is verified."""
         from pykbroker.broker.transactions.transactional_produce import verify_batches
 
         verified = verify_batches(self._services, self._request)
@@ -112,9 +112,10 @@ def append_batches(
     checked: Mapping[int, ValidationOutcome] | None = None,
     verified: Verified | None = None,
 ) -> Deferred | ProduceResponse | CloseConnection:
-    """Queue every batch; return the answer, resolved now if there is nothing to wait for.
+    """Queue every batch; return a Deferred of the answer, resolved now if none could be queued.
 
-    `checked` holds what was validated before, by the id of the entry, `verified` the transaction.
+    checked: what was validated before, by the id of the entry. verified: what was found of the
+    transaction.
     """
     message: ProduceRequest = request.message
     manager = services.replica_manager

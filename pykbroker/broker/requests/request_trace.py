@@ -1,8 +1,8 @@
 """A worker that logs every request and every reply, to show what a client does.
 
-State: when each unanswered request was taken. Out: lines at DEBUG, one when a request is taken, one
-when its reply has been passed to the connection, or the connection was closed instead (none if the
-client is gone before)::
+Out: lines at DEBUG, one when a request is taken, one when its reply has been passed to the
+connection, there is none, or the connection was closed instead (no line if the client is gone
+before)::
 
     Heartbeat v4 correlation_id=7 client_id='app' of 127.0.0.1:40112: 41 bytes
     Heartbeat v4 correlation_id=7 client_id='app' of 127.0.0.1:40112: reply of 16 bytes in 62 us

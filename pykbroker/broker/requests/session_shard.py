@@ -3,7 +3,8 @@
 State: a session holds its partitions in the order to read them; a shard the sessions, in the order
 of their last use.
 In:  `ask` (an entry of a request); `make`, `touch`, `remove`. Out: ids; what is evicted is gone.
-Invariant: a shard holds at most its share of sessions and MAX_PARTITIONS partitions.
+Invariant: a shard holds at most its share of sessions and MAX_PARTITIONS partitions, counted when
+a session was last used.
 """
 
 from __future__ import annotations
@@ -198,7 +199,7 @@ class SessionShard:
     def _make_room(self, privileged: bool, size: int, now_ms: int) -> bool:
         """Evict one session that is unused for long; or else the least valuable one that is old
         enough (or, for a follower, a consumer's), if the new one is worth more: followers before
-        consumers, more partitions before fewer.
+        consumers, more partitions before fewer. Return whether one was evicted.
         """
         if not self.sessions:
             return False

@@ -3,8 +3,8 @@
 One batch of a megabyte may take tens of milliseconds, for which all other clients would wait on the
 event loop. The codecs run without the interpreter's lock, so a few threads are enough.
 
-Order is kept because a connection has one request in flight: further requests of the same producer
-are read only after the reply. There is no order among different connections.
+Order is kept because the request after such a one on its connection is served only after the
+reply. There is no order among different connections.
 
 State: the threads, created with the first heavy batch.
 In:  `check(work, done)`. Out: `done(outcomes)` on the event loop; nothing after `stop`.

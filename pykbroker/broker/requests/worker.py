@@ -1,25 +1,25 @@
 """The worker: takes requests from the channel, runs their handlers, sends the replies.
 
-A turn, which runs once per turn of the event loop with new requests::
+A turn, which runs at most once per turn of the event loop, when requests or other work wait::
 
     round:  every request that is queued:  decode -> handle -> encode -> connection
             end of the round:              every dirty log is written once, log ends and high
                                            watermarks move, what waited for them is answered
-            a connection whose request was answered hands over its next frame: the next round
+            a connection whose request was answered hands over its next frame, if that has
+            arrived: the next round
     end:    the replies are sent, all those of a connection together
     after:  what no reply waits for, such as the markers of transactions that were ended in this
-            turn: written in rounds without requests, before the next turn takes any
+            turn: written in rounds without requests (at most ROUNDS_PER_TURN)
 
-A connection on which the general path has served a request of some APIs is prepared for more like
-it (`broker/prepared/`): these are served without being decoded.
+A connection on which the general path has served a request of some APIs may be prepared for more
+like it (`broker/prepared/`), which are then served without being decoded first.
 
 So the appends of all connections are gathered, and a client that pipelines is served in rounds
 within one turn. A turn ends after ROUNDS_PER_TURN rounds or TURN_NS, so that other sockets get a
 turn; requests queued by then are served in the next one.
 
-The times for which each request, the end of each round and the sends held the event loop are
-recorded in the node's `LoopTime`. This costs one clock reading each if it took less than a
-millisecond.
+If a request, the end of a round or the sends held the event loop for a millisecond or more, the
+time is recorded in the node's `LoopTime`. A shorter one costs one clock reading.
 
 There are four kinds of error. `KafkaError` becomes the API's own error response. If a response
 cannot be encoded (for example because a suffix makes a client-supplied name too long), the client
@@ -176,13 +176,13 @@ class Worker:
         self._laps.lap("after the replies")
 
     def _unit_of_round(self) -> str:
-        """Name the end of a round by the API of the last request that it answered."""
+        """Name the end of a round by the API of the last parked request that it answered."""
         route = self._finished
         return "end of a round" if route is None else f"delayed {route.api.name}"
 
     def _serve_next_of(self, connection: PreparedConnection, now_ms: int) -> str:
         """Serve a request of a connection on which something is prepared; return the name of the
-        API, for LoopTime.
+        API, for LoopTime, or CLOSED.
         """
         if connection.closed:
             return CLOSED
@@ -203,7 +203,7 @@ class Worker:
         return request.api.name
 
     def _remember(self, request: Request, route: Route) -> None:
-        """Prepare for more requests like the one that the general path has served."""
+        """Note for `broker/prepared/` a request that the general path has served."""
         self._preparing.remember(self._services, request, route, self._finish)
 
     def _serve(self, request: Request) -> None:
@@ -276,7 +276,7 @@ class Worker:
         handling.on_resolved(partial(self._long_handled, request, route))
 
     def _long_handled(self, request: Request, route: Route, outcome: Any) -> None:
-        """Let the thread encode the outcome of a long request."""
+        """Continue with the outcome of a long request: the thread encodes a message or an error."""
         self._channel.wake()  # for what the handler appended
         if isinstance(outcome, InSlices):
             self._handle_in_slices(request, route, outcome.job)
@@ -312,7 +312,7 @@ class Worker:
             self._our_bug(request)
 
     def _reply(self, request: Request, route: Route, outcome: Any) -> int:
-        """Answer a request; how many bytes the reply has, 0 when there is none."""
+        """Answer a request; return the bytes of the reply, 0 if there is none, or none yet."""
         if isinstance(outcome, Message):
             out: Parts = []
             api = route.api
@@ -366,7 +366,7 @@ class Worker:
             return 0
 
     def _refuse(self, request: Request, route: Route | None) -> None:
-        """An API or version that is not served here."""
+        """Refuse an API or version that is not served here (ApiVersions: answer with an error)."""
         if request.api_key == API_VERSIONS and route is not None:
             # The client asks what we speak: answer in the one version everybody reads (KIP-511).
             if not route.loaded:
