@@ -3,8 +3,8 @@
     key    | record type: int16 | key message, version 0                      |
     value  | value version: int16 | value message in that version | or null: tombstone
 
-The record type is the API key of the generated key message. A record of an unknown type decodes to
-None (KIP-915), and so does one whose value has an unknown version: both are skipped.
+The record type is the API key of the generated key message. Records of unknown types are skipped
+(KIP-915).
 Source: Kafka's `CoordinatorRecordSerde.java`.
 """
 
@@ -69,8 +69,8 @@ class RecordCodec:
     def decode(
         self, key: bytes | memoryview, value: bytes | memoryview | None
     ) -> CoordinatorRecord | None:
-        """Decode a record; None if its type or version is unknown. Raises DecodeError
-        if it is invalid.
+        """Decode a record; None if its type is unknown. Raises DecodeError if it is invalid, or its
+        value has an unknown version.
         """
         if len(key) < 2:
             raise DecodeError("a coordinator record's key has no type")
@@ -85,7 +85,7 @@ class RecordCodec:
             raise DecodeError("a coordinator record's value has no version")
         (version,) = _INT16.unpack_from(value)
         if not classes[1].MIN_VERSION <= version <= classes[1].MAX_VERSION:
-            return None
+            raise DecodeError(f"a record of type {record_type} has a value of version {version}")
         value_message, _ = classes[1].decode(value, 2, version)
         return CoordinatorRecord(key_message, value_message, version)
 

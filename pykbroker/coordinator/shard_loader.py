@@ -1,8 +1,8 @@
 """Loads a shard: reads its partition's log from the start and replays its records.
 
 Markers end transactions; the records of a transaction carry its producer id. Records without a key
-or of an unknown type or version are skipped. The log may hold millions of records: `load` is a
-generator, and its driver stops between two steps when its slice is used up.
+or of an unknown type are skipped. The log may hold millions of records: `load` is a generator, and
+its driver stops between two steps when its slice is used up.
 A batch that fails its checksum stops the load, because a coordinator with wrong state is worse than
 none.
 Source: Kafka's `CoordinatorLoaderImpl.java`.

@@ -50,10 +50,11 @@ def test_the_bytes() -> None:
     assert value[:2] == b"\0\4"
 
 
-def test_what_a_newer_release_wrote_is_skipped() -> None:
+def test_record_types_of_a_newer_release_are_skipped_but_not_versions() -> None:
     assert CODEC.decode(b"\0\x7fanything", b"\0\0") is None
     key, _ = CODEC.encode(group_tombstone("g"))
-    assert CODEC.decode(key, b"\0\x63anything") is None
+    with pytest.raises(DecodeError, match="type 2 has a value of version 99"):
+        CODEC.decode(key, b"\0\x63anything")
 
 
 @pytest.mark.parametrize(
