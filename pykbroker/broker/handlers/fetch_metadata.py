@@ -1,9 +1,10 @@
 """Fetch (1) on a controller listener: replicas of the quorum fetch the metadata log.
 
 Behaviour: only the leader answers with records; a replica whose log is not a prefix of the leader's
-learns where to truncate it, and one that is too far behind, which snapshot to fetch. With nothing
-new the answer waits for it up to `max_wait_ms`; from version 18 on a higher high watermark is new,
-too (KIP-1166). No sessions. The rules are in `kraft/raft/raft_service.py`.
+learns where to truncate it, and one that is empty or too far behind, which snapshot to fetch, if
+there is one. With nothing new the answer waits for it up to `max_wait_ms`; from version 18 on a
+higher high watermark is new, too (KIP-1166). No sessions. The rules are in
+`kraft/raft/raft_service.py`.
 Versions: 4-18; topic ids from 13.
 Not done: authorization.
 """

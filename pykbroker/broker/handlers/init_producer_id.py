@@ -3,9 +3,10 @@
 Behaviour: without a transactional id, a fresh id with epoch 0, whatever id and epoch the producer
 had before. Ids come in blocks from the controller; a request that finds none waits for the next
 block, and receives COORDINATOR_LOAD_IN_PROGRESS (which clients retry) if the controller provides
-none. With a transactional id, the coordinator returns the producer id and the next epoch; an open
-transaction is aborted first, and the client has to retry (CONCURRENT_TRANSACTIONS). One of producer
-id and epoch without the other is INVALID_REQUEST. Errors with a transactional id:
+none. With a transactional id, the coordinator decides (`coordinator/transaction/initialising.py`);
+an open transaction is aborted first, and the client has to retry (CONCURRENT_TRANSACTIONS). One of
+producer id and epoch without the other is INVALID_REQUEST. Errors with a transactional id, among
+them:
 
     it is empty                                                    INVALID_REQUEST
     a timeout outside 1 to transaction.max.timeout.ms              INVALID_TRANSACTION_TIMEOUT

@@ -4,8 +4,9 @@ Behaviour: per partition, the offset, the timestamp and (v4) the leader epoch fo
 timestamp:
 
     timestamp    answer                                                          from version
-    >= 0         the first record with that timestamp or later, at record        1
-                 precision; -1, -1 when there is none below the bound
+    >= 0         the first record with that timestamp or later, as              1
+                 `log/partition/lookup.py` finds it; -1, -1 if it finds none
+                 below the bound
     -1 latest    the bound of the isolation level                                1
     -2 earliest  the log start                                                   1
     -3           the record with the largest timestamp; -1, -1 if it is not      7
@@ -17,9 +18,10 @@ timestamp:
 The bound is the high watermark, with READ_COMMITTED the last stable offset; for whoever has another
 replica id than -1, as followers do, the log end. A special timestamp unknown to the version is
 UNSUPPORTED_VERSION, a partition requested twice INVALID_REQUEST. A leader whose high watermark has
-not reached its own epoch yet answers a client that asks for the latest offset, or for a record that
-is not below the bound, with OFFSET_NOT_AVAILABLE (before version 5 LEADER_NOT_AVAILABLE), so that
-offsets do not go back. An invalid isolation level is UNKNOWN_SERVER_ERROR.
+not reached its own epoch yet answers a client that asks for the latest offset, or for a record by
+time and none is found below the bound, with OFFSET_NOT_AVAILABLE (before version 5
+LEADER_NOT_AVAILABLE), so that offsets do not go back. An invalid isolation level is
+UNKNOWN_SERVER_ERROR.
 Versions: 1-11.
 Not done: tiered storage; authorization.
 """

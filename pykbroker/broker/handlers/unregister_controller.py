@@ -1,4 +1,4 @@
-"""UnregisterController (94): remove the registration of a former voter (KIP-1312).
+"""UnregisterController (94): remove the registration of a controller that is no voter (KIP-1312).
 
 Behaviour: forwarded to the active controller. A voter is rejected with INVALID_REQUEST, an unknown
 id with CONTROLLER_ID_NOT_REGISTERED; below metadata.version 4.4-IV2 every id but a voter's is
