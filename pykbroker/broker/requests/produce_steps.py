@@ -50,7 +50,9 @@ class ProduceSteps:
         self._checked: dict[int, ValidationOutcome] = {}
 
     def verify_and_append(self) -> Outcome:
-        """Append the batches, once the transaction of those that are in one is verified."""
+        """Append the batches, once the transaction of those that are in one is verified. Raises
+        KafkaError if they are of several producers.
+        """
         from pykbroker.broker.transactions.transactional_produce import verify_batches
 
         verified = verify_batches(self._services, self._request)
