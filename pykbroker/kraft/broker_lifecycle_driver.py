@@ -10,9 +10,7 @@ In:    `register`, `refresh_registration`, `unfence`, `controlled_shutdown`, `di
 Out:   BrokerRegistration, BrokerHeartbeat, AssignReplicasToDirs and AllocateProducerIds requests
        through `send`, which reaches the active controller in this process or over the network, and
        returns a Deferred.
-Invariant: at most one heartbeat is in flight; what is new meanwhile is sent with the next one,
-       immediately after it, or after broker.heartbeat.interval.ms if the controller did not take
-       it.
+Invariant: at most one heartbeat is in flight; what is new meanwhile is sent with the next one.
 Source: Kafka's `BrokerLifecycleManager.java`.
 """
 
@@ -97,7 +95,7 @@ class BrokerLifecycleDriver:
 
     def register(self, listeners: Sequence[Listener]) -> Deferred:
         """Register with the ports that are actually open. The Deferred is resolved with the
-        broker's epoch, or with the KafkaError of the controller.
+        broker's epoch, or with the KafkaError of the last attempt.
 
         Temporary errors are retried for initial.broker.registration.timeout.ms.
         """
@@ -204,7 +202,7 @@ class BrokerLifecycleDriver:
     def _send_placed(self) -> None:
         """Send all pending locations, one request at a time.
 
-        They wait for a metadata.version that records them; each heartbeat asks again.
+        They wait for a metadata.version that records them; each accepted heartbeat tries again.
         """
         if self._stopped or self.broker_epoch < 0 or self._placing or not self._placed:
             return
@@ -237,7 +235,9 @@ class BrokerLifecycleDriver:
         )
 
     def stop(self) -> None:
-        """Stop sending heartbeats, registrations and replica locations."""
+        """Stop sending heartbeats and replica locations. A first registration that is being
+        retried is sent at most once more.
+        """
         self._stopped = True
         if self._timer is not None:
             self._timer.cancel()

@@ -118,8 +118,8 @@ class ControllerChannel:
         """Forward a client's request to the active controller, in the client's version.
 
         `here`: the function that answers on the active controller's node if the controller itself
-        does not. Another controller's error for the Envelope becomes KafkaError
-        UNSUPPORTED_VERSION or UNKNOWN_SERVER_ERROR.
+        does not. Another controller's error for the Envelope, unless it is NOT_CONTROLLER, becomes
+        KafkaError UNSUPPORTED_VERSION or UNKNOWN_SERVER_ERROR.
         """
         local = self._local
         if local is None:
@@ -192,8 +192,8 @@ class ControllerChannel:
     async def _retried(
         self, message: Message, deadline_ms: int, here: Callable[[], Deferred] | None
     ) -> Any:
-        """Ask the active controller, retrying until one decides. Raises its KafkaError, or
-        REQUEST_TIMED_OUT once the deadline has passed.
+        """Ask the active controller, retrying until one decides. Raises a KafkaError that is not
+        retriable, or REQUEST_TIMED_OUT once the deadline has passed.
         """
         local = self._local
         while True:
@@ -231,9 +231,9 @@ async def value_of(deferred: Deferred) -> Any:
 
 
 def is_retriable(outcome: Any) -> bool:
-    """Return whether the active controller may not have been reached. Like Kafka, the request is
-    then repeated: the controller's checks (names, epochs) keep it from taking effect twice. (A
-    second block of producer ids only leaves a gap.)
+    """Return whether the active controller may not have been reached. As in Kafka, the request is
+    then repeated, although it may have taken effect: the controller's checks (names, epochs) reject
+    most repetitions, and a second block of producer ids only leaves a gap.
     """
     if isinstance(outcome, KafkaError):
         return outcome.code in (ErrorCode.NOT_CONTROLLER, ErrorCode.NETWORK_EXCEPTION)

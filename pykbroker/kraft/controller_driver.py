@@ -1,7 +1,7 @@
 """Runs the controller on this node: decide, replay, append, park the reply until it is committed.
 
-State: the controller machine while this node leads the quorum, None otherwise; the waiting replies,
-by the offset they need.
+State: the controller machine while it is active, None otherwise; the waiting replies, by the offset
+they need.
 In:    `submit(message, version)`; commits and leader changes of the quorum; timers.
 Out:   a Deferred per submit, resolved with the decision's reply or with a KafkaError; a bug's
        exception is raised, or resolves it if the decision was made in slices; `on_fatal`.
@@ -12,7 +12,7 @@ Invariants: a reply is released only when everything that it reports is committe
        partitions is built in slices, and until then this node is not the active controller).
        A decision may breathe (`environment/slices.py`), and requests that arrive meanwhile
        are decided after it. Very many records are appended in pieces, unless they are atomic.
-A decision without records also waits for earlier decisions, because its answer may depend on them.
+A decision without records waits for the replies that wait already: its answer may depend on them.
 Source: Kafka's `QuorumController.java`, `DeferredEventQueue.java`.
 """
 

@@ -1,12 +1,10 @@
 """The changes from one metadata image to the next: it takes records and produces an image.
 
 State: the base image, and the parts that records have changed since.
-In:  `replay(message, version)` for each record, in the order of the log.
+In:  `replay(message, version)`, in the order of the log.
 Out: `apply(provenance) -> MetadataImage`; and for publishers what changed: `changed_topics`,
      `deleted_topics`, `changed_configs`, `brokers` and others.
-Invariants: the base image is not modified. A record of an unknown kind, or one that changes a
-topic, partition or broker that is not there, raises `InconsistentMetadata`: the log is corrupt or
-there is a bug.
+Invariant: the base image is not modified.
 Source: Kafka's `MetadataDelta.java`.
 """
 
@@ -56,7 +54,7 @@ class MetadataDelta:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no record changed anything. (No-op records do not.)"""
+        """Whether no record set or removed anything. (No-op records do not.)"""
         return not (
             self.topics
             or self.brokers

@@ -2,7 +2,7 @@
 
 State: topics (by name and by id), brokers, controllers, configs, features, the next producer id;
 and records of kinds that nothing here interprets yet (ACLs, SCRAM, quotas, tokens), kept unchanged
-so that a snapshot loses nothing.
+for snapshots.
 Built by `MetadataDelta.apply`, from an empty one on; `records()` produces a snapshot.
 Invariants: immutable. Parts that did not change are shared with the previous image, so a change of
 one topic costs little more than that topic, however many there are (`shared_table.py`).
@@ -167,8 +167,9 @@ class MetadataImage:
         return [broker for _, broker in sorted(self.brokers.items()) if not broker.fenced]
 
     def records(self) -> Iterator[MetadataRecord]:
-        """Yield the records that build this image from scratch, in the order of Kafka's snapshots,
-        except that the records of kinds that nothing here interprets come last.
+        """Yield the records that build this image from scratch, as far as its metadata.version can
+        express it, in the order of Kafka's snapshots, except that the records of kinds that nothing
+        here interprets come last.
         """
         level = self.metadata_version
         # metadata.version first: a reader needs it to interpret the rest.

@@ -34,7 +34,7 @@ def cut_into_batches(
     """Return the records with their bytes, in batches; one batch if they must take effect together.
 
     `breathe` is called between records (`environment/slices.py`). Raises
-    KafkaError(POLICY_VIOLATION) if those have more than MAX_BATCH_BYTES.
+    KafkaError(POLICY_VIOLATION) if atomic records have more than MAX_BATCH_BYTES.
     """
     encoded = [(record, encode_metadata_record(record)) for record in paced(records, breathe)]
     if atomic:

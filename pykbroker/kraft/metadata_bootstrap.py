@@ -59,11 +59,10 @@ def bootstrap_of(
 def refuse_lost_metadata(
     config: BrokerConfig, files: Files, log: MetadataLog, bootstrap: list[MetadataRecord]
 ) -> None:
-    """Refuse to start a lone controller whose empty log is beside partitions: it knows no topics,
-    so all of them would be set aside.
+    """Refuse to start a lone controller, whose log is empty, if there are partitions: it knows no
+    topics, so all of them would be set aside.
 
-    Raises StorageError if the log has lost its records (there are partitions) or was never
-    formatted.
+    Raises StorageError for these, or if there are no bootstrap records either.
     """
     for log_directory in config.log_directories:
         if not files.is_dir(log_directory):

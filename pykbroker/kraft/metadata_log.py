@@ -7,9 +7,7 @@
       partition.metadata                            the fixed topic id AAAAAAAAAAAAAAAAAAAAAQ
 
 State: the partition's log; the ids of the existing snapshots.
-In:    complete batches with offsets and epoch; snapshots; cleaning requests.
-Out:   batches in log order, decoded.
-Invariants: unless the log starts at 0, a snapshot reaches its start, so that log and snapshots
+Invariant: unless the log starts at 0, a snapshot reaches its start, so that log and snapshots
 together are complete.
 Source: Kafka's `KafkaRaftLog.java`, `MetadataLogConfig.java`.
 """
@@ -103,7 +101,7 @@ class MetadataLog:
         after an unclean shutdown from the start of its segment on.
 
         Raises CorruptMetadataLog if committed records follow the damage, or if offsets are out of
-        place.
+        place; LogDirFailure or OSError if the disk fails.
         """
         self.files = files
         self.directory = directory
@@ -167,8 +165,10 @@ class MetadataLog:
         return self.log.log_start_offset
 
     def end_of_epoch(self, epoch: int) -> LogEnd:
-        """Return the end of the largest epoch not above `epoch`, up to which
-        a replica with `epoch` agrees.
+        """Return the end of the largest epoch not above `epoch`, at most up to which a replica with
+        `epoch` agrees; `end` if `epoch` is above those of the log, or the log has none.
+
+        Where the log begins, the epoch returned is that of the snapshot that ends there, if any.
         """
         found, end_offset = self.log.end_offset_for_epoch(epoch)
         if found < 0:
@@ -190,7 +190,9 @@ class MetadataLog:
         self.log.truncate_to(offset)
 
     def begin_at(self, snapshot_id: SnapshotId) -> None:
-        """Drop the log and earlier snapshots, because a snapshot of the leader replaces them."""
+        """Drop the log and earlier snapshots, because a snapshot of the leader replaces them.
+        Raises LogDirFailure or OSError.
+        """
         self.log.truncate_fully_and_start_at(snapshot_id.offset)
         for old in [at for at in self.snapshots if at < snapshot_id]:
             self.snapshots.remove(old)
@@ -267,7 +269,9 @@ class MetadataLog:
     # Snapshots.
 
     def latest_snapshot_id(self) -> SnapshotId | None:
-        """Return the id of the newest snapshot, including the bootstrap checkpoint."""
+        """Return the id of the newest snapshot, even the bootstrap checkpoint; None if there is
+        none.
+        """
         return self.snapshots[-1] if self.snapshots else None
 
     def read_snapshot(self, snapshot_id: SnapshotId) -> Snapshot:
@@ -306,7 +310,7 @@ class MetadataLog:
             self.snapshots.sort()
 
     def _recover_snapshots(self) -> list[SnapshotId]:
-        """Return the snapshots in the directory, oldest first; remove unfinished ones."""
+        """List the snapshots in the directory, oldest first; remove unfinished and deleted ones."""
         if not self.files.is_dir(self.directory):
             return []
         found = []
@@ -322,8 +326,9 @@ class MetadataLog:
     # Cleaning.
 
     def clean(self, now_ms: int, high_watermark: int) -> bool:
-        """Delete old snapshots, and the log covered by the next one, by size and by age; return
-        whether it deleted anything.
+        """Delete old snapshots, and the segments covered by the next one, by size and by age;
+        return whether it deleted anything. Raises LogDirFailure, or OSError if a snapshot cannot be
+        deleted.
 
         metadata.max.retention.bytes and metadata.max.retention.ms; the newest snapshot is kept.
         """
@@ -345,8 +350,8 @@ class MetadataLog:
         return now_ms - self.files.modified_ms(path) > self._retention_ms
 
     def _delete_before(self, keep: SnapshotId, now_ms: int, high_watermark: int) -> bool:
-        """Delete everything before the snapshot `keep`; return False if that is the bootstrap
-        checkpoint or not yet committed here, and nothing is deleted.
+        """Delete the snapshots before `keep` and the segments that end before it; return False if
+        `keep` is the bootstrap checkpoint or not yet committed here, and nothing is deleted.
         """
         if keep == BOOTSTRAP or keep.offset > high_watermark:
             return False

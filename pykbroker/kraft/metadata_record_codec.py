@@ -71,7 +71,9 @@ def encode_metadata_record(record: MetadataRecord) -> bytes:
 
 
 def decode_metadata_record(value: bytes | memoryview) -> MetadataRecord:
-    """Decode value bytes to a record. Raises DecodeError if they are invalid."""
+    """Decode value bytes to a record. Raises DecodeError if they are invalid, IndexError if they
+    end before the message begins.
+    """
     frame_version, pos = read_uvarint(value, 0)
     if frame_version != FRAME_VERSION:
         raise DecodeError(f"metadata records of the frame version {frame_version} are unknown")

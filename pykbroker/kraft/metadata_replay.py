@@ -76,7 +76,7 @@ class MetadataReplay:
         inside one that changes many partitions.
 
         Returns the steps that end before a transaction inside `records` begins; `seal` returns the
-        one that ends with them.
+        one that ends with them. Raises InconsistentMetadata.
         """
         steps: list[Step] = []
         offset = base_offset - 1

@@ -6,7 +6,8 @@
       control batch   SnapshotFooter: without it the snapshot is incomplete
 
 Offsets inside count from 0 and have no meaning. `00000000000000000000-0000000000` is written when
-the directory is formatted: its records take effect when a controller has written them to the log.
+the directory is formatted: its metadata records take effect when a controller has written them to
+the log.
 A snapshot is written under the suffix `.part`, synced, made read only, and renamed.
 Source: Kafka's `Snapshots.java`, `RecordsSnapshotWriter.java`, `RaftSnapshotWriter.java`.
 """

@@ -1,7 +1,7 @@
 """Writes metadata snapshots, and deletes old ones and the log before them.
 
-    enough committed bytes or time since the last one     --> a snapshot of the published image is
-    (of this run, or since the start)                         written in a thread
+    enough committed bytes since the last one, or enough  --> a snapshot of the published image is
+    time since the last one of this run (or its start)        written in a thread
     written, and once a minute                            --> old snapshots and log are deleted
 Source: Kafka's `SnapshotGenerator.java`, `KafkaRaftClient.maybeClean`.
 """
@@ -58,7 +58,7 @@ class MetadataSnapshots:
         self._timer = self._scheduler.call_later(CLEAN_INTERVAL_MS, self._clean_again)
 
     def stop(self) -> None:
-        """Stop writing and cleaning."""
+        """Stop cleaning, and writing on commits. A snapshot that is being written is finished."""
         self._stopped = True
         if self._timer is not None:
             self._timer.cancel()
@@ -76,7 +76,7 @@ class MetadataSnapshots:
 
     def take(self) -> None:
         """Write a snapshot of the published image, in a thread; then clean; unless there is one
-        that is as new. `on_fatal` is called if it cannot be written.
+        that is as new, or the image is empty. `on_fatal` is called if it cannot be written.
         """
         image, log = self._loader.image, self._raft.log
         snapshot_id = SnapshotId(image.offset + 1, image.provenance.epoch)

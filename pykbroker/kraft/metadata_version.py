@@ -113,7 +113,9 @@ KNOWN_FEATURES: Final = (
 
 
 def metadata_version_name(level: int) -> str:
-    """Return the name of a level as Kafka's tools print it: `4.4-IV2` for 33."""
+    """Return the name of a level as Kafka's tools print it, `4.4-IV2` for 33; the number of an
+    unknown one.
+    """
     return _NAMES.get(level, str(level))
 
 

@@ -1,7 +1,8 @@
 """One partition as described by the metadata log: replicas, leader, epochs.
 
-An immutable value: each record creates a new one. `leader_epoch` increases with every record that
-names a leader (another one, the same one or none), `partition_epoch` with every record.
+An immutable value: each record creates a new one. `leader_epoch` increases with every
+`PartitionChangeRecord` that names a leader (another one, the same one or none), `partition_epoch`
+with every change.
 Source: Kafka's `PartitionRegistration.java`, `DirectoryId.java`.
 """
 
@@ -128,8 +129,8 @@ class PartitionImage(NamedTuple):
         return record, partition_record_version(metadata_version)
 
     def directory_of(self, broker_id: int) -> bytes:
-        """Return the log directory of the replica on `broker_id`. Raises KeyError
-        if it has none.
+        """Return the log directory of the replica on `broker_id`. Raises KeyError if that broker
+        has no replica.
         """
         for replica, directory in zip(self.replicas, self.directories, strict=True):
             if replica == broker_id:

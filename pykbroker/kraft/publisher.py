@@ -7,8 +7,8 @@ In:    `on_commit(batches)`, one call after another; `load_snapshot`; `publish_t
        `stop_publishing`.
 Out:   `apply(delta, image)` of every publisher, in their fixed order.
 Invariants: an image is that of a snapshot, of the end of a batch, or of where a transaction begins
-in one, never of the inside of a transaction; publishers see every change, in order, each image at
-most once. An exception in a publisher is a bug, which reaches the caller or, from a slice,
+in one, never of the inside of a transaction; publishers receive the images in order, each at most
+once. An exception in a publisher is a bug, which reaches the caller or, from a slice,
 `on_fatal` or the Deferred of `publish_to`; so does UnsupportedCluster.
 The order matters: the parts that serve clients (the replica manager, the coordinators) come before
 the metadata view, so that no client is directed to a partition that is not there yet.
@@ -42,7 +42,9 @@ MANY = 500  # more partitions than this are not changed by a single record witho
 
 
 class UnsupportedCluster(Exception):
-    """The cluster has finalised features that this broker does not support."""
+    """This node cannot be a part of the cluster, mostly because that has finalised features that
+    are not supported here.
+    """
 
 
 class Publisher(Protocol):
@@ -148,11 +150,11 @@ class MetadataLoader:
         *,
         may_breathe: bool = False,
     ) -> Deferred | None:
-        """Replay committed batches, then publish once for all of them, then call `published`. If
-        the last batch is delivered in part, publish and call once the rest of it has come.
+        """Replay committed batches, then publish what they complete, then call `published`. If the
+        last batch is delivered in part, publish and call once the rest of it has come.
 
         Returns None if they are replayed; with `may_breathe` perhaps a Deferred, resolved with None
-        when they are, or with an exception. There must be no other call until then.
+        when they are, or with an exception. No other batches may come until then.
         """
         if may_breathe and self._takes_long(batches):
             return self._slices.run(

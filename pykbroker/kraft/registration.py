@@ -161,7 +161,7 @@ class ControllerRegistration(NamedTuple):
         )
 
     def to_record(self) -> tuple[Any, int]:
-        """Return the `RegisterControllerRecord` of this controller."""
+        """Return the `RegisterControllerRecord` of this controller, and its version."""
         record = RegisterControllerRecord(
             controller_id=self.id,
             incarnation_id=self.incarnation_id,

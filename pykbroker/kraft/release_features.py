@@ -33,7 +33,7 @@ _DEPENDENCIES: Final = {(ELIGIBLE_LEADER_REPLICAS_VERSION, 1): {METADATA_VERSION
 
 
 def release_levels(metadata_version: int) -> dict[str, int]:
-    """Return the level of each feature in a new cluster of this metadata.version; 0 disables it."""
+    """Return the default level of each other feature at this metadata.version; 0 disables it."""
     return {
         name: sum(first <= metadata_version for first in firsts)
         for name, firsts in _FIRST_METADATA_VERSIONS.items()

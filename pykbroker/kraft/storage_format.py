@@ -45,7 +45,7 @@ _FORMATTING: Final = frozenset({BOOTSTRAP.file_name, f"{BOOTSTRAP.file_name}.par
 
 
 class StorageError(Exception):
-    """A directory cannot be used; the text is one sentence for the operator."""
+    """The storage cannot be used, or not be formatted as asked; the text is for the operator."""
 
 
 class UnreadableDirectory(StorageError):

@@ -1,5 +1,5 @@
-"""How many records one request may write, how many partitions it may create, and how long the value
-of a setting may be.
+"""How many records a request of a client may write, how many partitions it may create, and how long
+the value of a setting may be.
 
 Source: Kafka's `QuorumController.java` (`MAX_RECORDS_PER_USER_OP`),
 `ReplicationControlManager.java` (`MAX_PARTITIONS_PER_BATCH`).

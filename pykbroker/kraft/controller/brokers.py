@@ -1,12 +1,14 @@
 """Broker registration, heartbeats, fencing and shutdown; controller registration.
 
-A newly registered broker is fenced: clients do not see it and it leads nothing. Its heartbeats
-unfence it once it has read the metadata log up to its own registration (or, if that is older than
-this controller's term, up to where the term began)::
+A newly registered broker is fenced: it leads nothing. Its heartbeats unfence it once it has read
+the metadata log up to its own registration (or, if that is older than this controller's term, up to
+where the term began)::
 
     (none) --register--> FENCED --caught up--> UNFENCED --wants to shut down--> CONTROLLED_SHUTDOWN
                            ^  ^------ session runs out / wants fence ------'          |
-                           '------------- leads nothing any more: may stop <----------'
+                           '--- leads nothing, as the others have read: may stop <----'
+
+A broker that leads nothing when it wants to shut down is fenced and may stop at once.
 
 Source: Kafka's `ClusterControlManager.java`, `BrokerHeartbeatManager.java`.
 """

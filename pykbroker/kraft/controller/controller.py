@@ -11,8 +11,7 @@ In:  one method per request or periodic task (decide: reads, returns records and
 Out: Decisions. The driver replays their records here and appends them, atomic ones as a whole and
      others in pieces, and releases the reply when they are committed. KafkaError from a decide
      method answers the whole request.
-Invariants: only `replay` changes the image, by the same `MetadataReplay` as for committed records:
-replaying the log elsewhere gives the same image.
+Invariant: only `replay` changes the image, by the same `MetadataReplay` as for committed records.
 Source: Kafka's `QuorumController.java`, `ActivationRecordsGenerator.java`.
 """
 
@@ -256,7 +255,7 @@ class Controller:
         return brokers.fence_stale_broker(self.state, now_ms)
 
     def has_stale_broker(self, now_ms: int) -> bool:
-        """Return whether there is a broker to fence."""
+        """Return whether the session of a broker has expired, even of one that is fenced."""
         return self.state.sessions.expired(now_ms) is not None
 
     def balance_leaders(self) -> Decision[MetadataRecord]:

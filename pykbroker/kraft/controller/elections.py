@@ -1,6 +1,6 @@
 """Leader elections, requested by a client or by timer.
 
-    PREFERRED (0)   the first replica leads again, if it is in sync
+    PREFERRED (0)   the first replica leads again, if it can lead without losing records
     UNCLEAN (1)     a partition without a leader gets one, in sync or not, and may lose records
 
 By timer, the first kind is held if `auto.leader.rebalance.enable` is set, the second for topics

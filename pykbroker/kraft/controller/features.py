@@ -4,9 +4,8 @@ metadata.version can be raised to what every registered node supports, and lower
 no metadata; eligible.leader.replicas.version and transaction.version can be raised and lowered.
 With eligible leader replicas on, brokers have one value of `min.insync.replicas`: settings of
 single brokers are removed. When the feature is off, partitions drop their eligible leaders with
-their next change. Rejected with Kafka's reasons are for example other features (above level 0),
-downgrades of metadata.version that would lose metadata, and changes of kraft.version (which needs a
-reconfigurable quorum).
+their next change. Rejected are for example other features (above level 0), downgrades of
+metadata.version that would lose metadata, and changes of kraft.version.
 Source: Kafka's `FeatureControlManager.java`, `QuorumFeatures.java`, and `updateFeatures` of
 `ConfigurationControlManager.java`.
 """

@@ -8,8 +8,9 @@ reassignment completes with the first change after which its new replicas are in
 fewer than before: all that remain).
 
 Without eligible leader replicas, the last in-sync replica stays in the set when its broker leaves,
-and the partition waits for it. With them (KIP-966) the high watermark does not move below
-min.insync.replicas, so a replica that leaves a set that small still has all committed records::
+and the partition waits for it unless an unclean election is allowed. With them (KIP-966) the high
+watermark does not move below min.insync.replicas, so a replica that leaves a set that small still
+has all committed records::
 
     min.insync.replicas 2       isr       elr      leader   last known leader
     all three in sync           1 2 3              1
@@ -126,11 +127,12 @@ def eligible_leaders(
     rules: Rules,
     replicas: tuple[int, ...],
 ) -> tuple[int, ...]:
-    """Return the replicas that have all committed records without being in the new `isr`; those of
-    the partition, unchanged, if the feature is not finalised.
+    """Return the replicas that have all committed records without being in the new `isr`; none if
+    that has `rules.min_isr` replicas or more; those of the partition, unchanged, if the feature is
+    not finalised.
 
-    A removed replica (`replicas` are those after the change) is not eligible, nor is one that
-    returns with an empty log. Kafka's controller keeps it, and fails when it is assigned again.
+    The broker `unclean_shutdown` is not eligible, nor is a removed replica (`replicas` are those
+    after the change). Kafka's controller keeps the latter, and fails when it is assigned again.
     """
     if not rules.has_eligible_leaders:
         return partition.elr
@@ -239,7 +241,9 @@ def _elect(
     acceptable: Callable[[int], bool],
     rules: Rules,
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Record a new leader; return the in-sync and the eligible replicas after the election."""
+    """Record a new leader, with an unclean one also the in-sync replicas; return the in-sync (if
+    they were not recorded) and the eligible replicas after the election.
+    """
     leader, unclean = elect_leader(
         partition,
         isr,

@@ -136,9 +136,8 @@ def leader_and_isr_updates(
 
 
 def broker_goes(state: ControllerState, broker_id: int) -> list[MetadataRecord]:
-    """Return the changes that remove `broker_id` from leaders and in-sync replicas. Without
-    eligible leader replicas, the last in-sync replica of a partition stays in sync, without
-    leading.
+    """Return the changes that remove `broker_id` from leaders and in-sync replicas; it may stay the
+    last in-sync replica (`partition_change.py`).
     """
     affected = state.at(state.index.in_sync(broker_id))
     return leader_and_isr_updates(state, affected, remove=broker_id)

@@ -1,7 +1,7 @@
 """Maps each request to the controller method that decides it, for local and remote callers.
 
-Dispatch is by the class of the message. `version` is the version the client used, on which some
-responses depend. A message that is not in the table is not a controller request.
+Dispatch is by the class of the message. `version` is that of the request, on which some decisions
+and responses depend. A message that is not in the table is not a controller request.
 """
 
 from __future__ import annotations

@@ -56,7 +56,9 @@ class BrokerSessions:
         return min((session.metadata_offset for session in sessions), default=2**63 - 1)
 
     def has_reported(self, broker_id: int) -> bool:
-        """Return whether this incarnation has sent a heartbeat to this controller."""
+        """Return whether this incarnation has told this controller how far it has read, by a
+        heartbeat.
+        """
         session = self._sessions.get(broker_id)
         return session is not None and session.metadata_offset >= 0
 

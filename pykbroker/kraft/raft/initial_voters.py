@@ -51,9 +51,9 @@ def bootstrap_servers(config: BrokerConfig) -> list[tuple[str, int]]:
 def names_other_controllers(config: BrokerConfig) -> bool:
     """Return whether controller.quorum.bootstrap.servers names other nodes than this one.
 
-    A single server with the port of one of this node's controller listeners is this node if its
-    host is a loopback address, or a host of one of this node's listeners, or if no listener tells
-    the host.
+    Several are taken for other nodes. A single server with the port of one of this node's
+    controller listeners is this node if its host is a loopback address, or a host of one of this
+    node's listeners, or if no listener tells the host.
     """
     servers = {(_host(host), port) for host, port in bootstrap_servers(config)}
     own = (*config.controller_endpoints, *config.advertised_controller_endpoints)

@@ -2,13 +2,14 @@
 
 Out:   `on_commit(batches)`, `on_snapshot` and `on_leader(leader_id, epoch)` of the listener;
        messages of the messenger; `on_progress` when other replicas may have more to fetch;
-       `on_fatal` if the disk fails or the listener cannot apply what is committed: a node without
-       its metadata must stop (during `open` the exception goes to its caller).
+       `on_role` when the role, the epoch or the leader has changed; `on_fatal` if the disk fails or
+       the listener cannot apply what is committed: a node without its metadata must stop (during
+       `open` the exception goes to its caller).
 Invariants: records are delivered in log order, each once, and only after they are committed;
        `on_leader` with this node's id follows the last batch of the earlier epochs.
 
-One fsync runs at a time, in the one thread of `threads`; batches appended meanwhile are synced by
-the next one, so a burst of changes costs two fsyncs, not one each.
+One fsync of the log runs at a time, after `open` in the one thread of `threads`; batches appended
+meanwhile are synced by the next one, so a burst of changes costs two fsyncs, not one each.
 Source: Kafka's `KafkaRaftClient.java` (the parts with side effects), `BatchAccumulator.java`.
 """
 
@@ -126,7 +127,7 @@ class RaftDriver:
     def open(self, snapshot: Snapshot | None) -> None:
         """Read the log after the snapshot, take the role, and commit what a quorum of one can.
 
-        It blocks for the fsyncs, because nothing else can be done before.
+        It blocks for the fsyncs. Raises for example CorruptMetadataLog; what the listener raises.
         """
         history = self.raft.history
         start = 0
@@ -163,7 +164,7 @@ class RaftDriver:
     def append(self, prepared: PreparedAppend) -> None:
         """Append what `prepare` returned, as the leader, at the end that the log has now. The
         records are committed when `on_commit` reports them. Raises KafkaError(KAFKA_STORAGE_ERROR)
-        if the disk failed: the node stops (during `open`, LogDirFailure).
+        if they cannot be written: the node stops (during `open`, LogDirFailure).
         """
         now_ms = self._now_ms()
         for chunk in prepared.chunks:
@@ -215,8 +216,8 @@ class RaftDriver:
             self._start_flush()
 
     def truncate(self, epoch: int, end_offset: int) -> None:
-        """Truncate to where both logs agree: the leader has `epoch` only up to `end_offset`. Raises
-        DivergedBelowCommit if that would cut what is committed.
+        """Truncate what cannot agree with the leader's log, which has `epoch` only up to
+        `end_offset`. Raises DivergedBelowCommit if that would cut what is committed.
         """
         offset = self.log.truncation_offset(epoch, end_offset)
         # A snapshot may have been delivered before a leader has told the high watermark.

@@ -4,7 +4,7 @@
     leader known                          --> Fetch from the log's end
         records      appended; synced by a voter, and by a controller that can become one; then the
                      next Fetch
-        diverging    the log is truncated to where both agree
+        diverging    the log is truncated; the next Fetch finds out whether both agree now
         snapshot id  the snapshot is fetched in slices, verified, and replaces the log
 
 In:    `wake` when the role may have changed. Out: requests through `send`; calls to the driver;

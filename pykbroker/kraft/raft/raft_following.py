@@ -46,8 +46,9 @@ def successor_backoff_ms(
 ) -> int:
     """Return how long a voter waits before standing for election after its leader has resigned.
 
-    The leader names its successors, best first: the first stands immediately, each further one
-    waits twice as long, and a voter that is not named waits longest. A leader that has just started
+    The leader names its successors, best first: the first stands immediately, each one after the
+    second waits twice as long as the one before it, and a voter that is not named waits
+    `longest_ms`. A leader that has just started
     names none, since it does not know what the others have: all stand immediately.
     """
     place = next((at for at, key in enumerate(successors) if key.matches(me)), len(successors))

@@ -1,6 +1,6 @@
-"""The requests and responses of raft, for its only partition: __cluster_metadata-0.
+"""Builds raft's requests for its only partition, __cluster_metadata-0, and reads its entry in
+received messages.
 
-In:  plain values. Out: generated messages, and the relevant entry of received messages.
 Plain functions; nothing here decides.
 Source: Kafka's `RaftUtil.java`, `RaftRequest.java`.
 """

@@ -6,8 +6,8 @@
     FetchSnapshot                            a slice of a snapshot file
     UpdateRaftVoter                          a voter's endpoints: see `raft_voter_updates.py`
 
-In:    request messages. Out: response messages, or a Deferred of one; KafkaError for a vote or an
-       epoch if the node is stopping or its disk failed.
+In:    request messages. Out: response messages, or a Deferred of one. Votes, epochs and updates of
+       voters raise KafkaError if the disk failed, the first two also if the node is stopping.
 Invariants: a vote is on disk before it is answered; only the leader answers fetches with records.
 Source: Kafka's `KafkaRaftClient.java`.
 """
