@@ -2,7 +2,7 @@
 
 In:  `--release-version` (a release or a metadata.version), `--feature NAME=LEVEL`, and whether the
      quorum is dynamic: kraft.version 1 keeps its voters in the log, version 0 in the configuration.
-Out: the level of each feature, or StorageError.
+Out: the level of each feature that is supported here, or StorageError.
 Source: Kafka's `Formatter.java`, `MetadataVersion.fromVersionString`, `FeatureCommand.java`.
 """
 

@@ -65,7 +65,9 @@ _log = logging.getLogger(__name__)
 
 
 class ControlRecord(NamedTuple):
-    """A control record of the quorum in the log: LeaderChange, KRaftVersion, KRaftVoters."""
+    """A control record of the quorum, such as LeaderChange, KRaftVersion or KRaftVoters; the
+    message of a type that only a later Kafka knows is None.
+    """
 
     offset: int
     message: object

@@ -299,5 +299,5 @@ def check_features(image: MetadataImage) -> None:
 
 
 def delta_of_all(image: MetadataImage) -> MetadataDelta:
-    """Return a delta from nothing to `image`, which a publisher receives first."""
+    """Return a delta from nothing to `image`, for a publisher that begins with it."""
     return delta_between(MetadataImage(), image)

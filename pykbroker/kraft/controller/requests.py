@@ -60,7 +60,7 @@ def decide(
 
 def takes_long(controller: Controller, message: Any) -> bool:
     """Return whether to decide this request in slices, because it may change very many partitions
-    although the request itself is short (see `_LONG`).
+    even if the request itself is short (see `_LONG`).
     """
     is_long = _LONG.get(type(message).__name__)
     return is_long is not None and is_long(controller.state, message)

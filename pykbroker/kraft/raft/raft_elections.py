@@ -1,4 +1,4 @@
-"""Votes and pre-votes: requests and answers of other voters (KIP-595, KIP-996).
+"""Votes and pre-votes: requests and answers of other replicas (KIP-595, KIP-996).
 
 Source: Kafka's `KafkaRaftClient.handleVoteRequest`, `handleVoteResponse`.
 """

@@ -18,8 +18,9 @@
                   vote: no
 
 An observer (not a voter) is Unattached or Follower. A higher epoch leads to Unattached, or to
-Follower if its leader is known. A role is compared by identity: each time that a replica takes one
-is another (`raft_messenger_driver` relies on that).
+Follower if its leader is known; an announcement by the leader of the epoch leads an Unattached, a
+Prospective or a Candidate to Follower. A role is compared by identity: each time that a replica
+takes one is another (`raft_messenger_driver` relies on that).
 Source: Kafka's `QuorumState.java` and the `…State.java` beside it; pre-votes: KIP-996.
 """
 

@@ -3,8 +3,7 @@
 State: the epoch, the role (`raft_roles`), the end of the local log and how much of it is on disk,
        the high watermark. The voters are read from the `QuorumHistory` that the driver feeds.
 In:    transitions, called by the modules that handle events: `raft` (start, time, resigning),
-       `raft_elections` (votes), `raft_leading` (followers' fetches), `raft_following` (the leader's
-       messages).
+       `raft_elections` (votes), `raft_following` (the leader's messages).
 Out:   `effects` of the current step.
 Source: Kafka's `QuorumState.java`, `LeaderState.java` and the other `...State.java` beside them.
 """
