@@ -18,6 +18,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Container, Hashable, Iterable, Iterator
+from typing import ClassVar
 
 from pykbroker.timing_wheel import TimerTask, TimingWheel
 
@@ -39,6 +40,9 @@ class DelayedOperation(ABC):
     """
 
     __slots__ = ("_keys_watched", "_purgatory_task", "completed")
+
+    KIND: ClassVar[str] = "Other"
+    """The name of its kind in metrics, that of Kafka if it has one."""
 
     def __init__(self) -> None:
         self.completed = False

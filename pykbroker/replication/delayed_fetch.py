@@ -44,6 +44,8 @@ class DelayedFetch(DelayedOperation):
         "_wanted",
     )
 
+    KIND = "Fetch"
+
     def __init__(
         self,
         manager: ReplicaManager,

@@ -40,6 +40,8 @@ class DelayedAcknowledgement(DelayedOperation):
 
     __slots__ = ("deadline_ms",)
 
+    KIND = "Produce"
+
     def __init__(self, deadline_ms: int | None) -> None:
         super().__init__()
         self.deadline_ms = deadline_ms

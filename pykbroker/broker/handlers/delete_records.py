@@ -50,6 +50,8 @@ class WaitingDelete(DelayedOperation):
 
     __slots__ = ("_pending", "deferred", "response")
 
+    KIND = "DeleteRecords"
+
     def __init__(self) -> None:
         super().__init__()
         self.deferred = Deferred()

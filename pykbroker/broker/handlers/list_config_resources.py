@@ -1,8 +1,8 @@
 """ListConfigResources (74): the resources that can have dynamic configuration.
 
 Behaviour: no types means all types of the version; another type is UNSUPPORTED_VERSION. Brokers (as
-brokers and as loggers) and topics are listed with or without a configuration, groups only if they
-have one.
+brokers and as loggers; those that have the listener of the client) and topics are listed with or
+without a configuration, groups only if they have one.
 Versions: 0-1. 0 lists only client metrics, of which there are none here.
 Not done: client metrics; authorization.
 """
@@ -52,11 +52,16 @@ def handle(services: BrokerServices, request: Request) -> ListConfigResourcesRes
     if not set(wanted) <= set(supported):
         raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
     image = services.metadata.image
+    brokers = [
+        str(broker.id)
+        for broker in image.brokers.values()
+        if request.listener_name in broker.listeners
+    ]
     names: dict[int, list[str]] = {
         GROUP_RESOURCE: [name for kind, name in image.configs if kind == GROUP_RESOURCE],
         CLIENT_METRICS_RESOURCE: [],
-        BROKER_LOGGER_RESOURCE: [str(broker_id) for broker_id in image.brokers],
-        BROKER_RESOURCE: [str(broker_id) for broker_id in image.brokers],
+        BROKER_LOGGER_RESOURCE: brokers,
+        BROKER_RESOURCE: brokers,
         TOPIC_RESOURCE: list(image.topics_by_name),
     }
     if sum(map(len, names.values())) > FEW:

@@ -42,14 +42,6 @@ _OWN_COUNTERS: Final = (
     ("malformed_requests", "Connections closed because of what they sent."),
     ("unexpected_errors", "Internal errors that were detected; see the log."),
 )
-# The class of an operation -> its name in Kafka's DelayedOperationPurgatory.
-_DELAYED: Final = {
-    "DelayedProduce": "Produce",
-    "DelayedFetch": "Fetch",
-    "WaitingDelete": "DeleteRecords",
-    "_WaitingFetch": "MetadataFetch",
-    "_WaitingUpdate": "UpdateRaftVoter",
-}
 
 
 def add_state(families: Families, state: NodeState, version: str) -> None:
@@ -93,16 +85,15 @@ def add_connections(families: Families, network: SocketServer) -> None:
 
 def add_purgatory(families: Families, purgatory: Purgatory) -> None:
     """The waiting operations with a deadline."""
-    kinds = Counter(type(each).__name__ for each in purgatory.waiting())
+    kinds = Counter({"Produce": 0, "Fetch": 0})
+    kinds.update(each.KIND for each in purgatory.waiting())
     sizes = families.gauge(
         "kafka_server_delayedoperationpurgatory_purgatorysize",
         "Waiting operations, by kind.",
         "delayedOperation",
     )
-    for kind in ("DelayedProduce", "DelayedFetch"):
-        kinds.setdefault(kind, 0)
     for kind, count in kinds.items():
-        sizes.add(count, _DELAYED.get(kind, kind))
+        sizes.add(count, kind)
 
 
 def add_directories(families: Families, log_manager: LogManager) -> None:

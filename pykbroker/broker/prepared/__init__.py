@@ -45,7 +45,8 @@ class PreparedRequest(ABC):
 
     State: how many requests in a row the general path has served instead. After TRIES of them it is
     not tried any more; after as many as its patience the API prepares again, and what it prepares
-    then has twice the patience (at most MOST_PATIENCE).
+    then has twice the patience (at most MOST_PATIENCE). If it prepares nothing, its patience grows
+    likewise.
     """
 
     __slots__ = ("_misses", "_patience")
@@ -72,6 +73,12 @@ class PreparedRequest(ABC):
     def replace(self, known: PreparedRequest) -> None:
         """Have twice the patience of `known`, whose place this takes: at most MOST_PATIENCE."""
         self._patience = min(2 * known._patience, MOST_PATIENCE)
+
+    def put_off(self) -> None:
+        """Prepare again after as many misses as until now (at most MOST_PATIENCE more), because
+        nothing could be prepared for the last request.
+        """
+        self._patience += min(self._misses, MOST_PATIENCE)
 
     @abstractmethod
     def serve(

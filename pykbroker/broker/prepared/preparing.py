@@ -77,10 +77,13 @@ class Preparing:
             return
         assert route.prepare is not None
         found = route.prepare(services, request, lambda late, outcome: finish(late, route, outcome))
-        if found is not None:
+        if found is None:
             if known is not None:
-                found.replace(known)
-            all_known[key] = found
+                known.put_off()
+            return
+        if known is not None:
+            found.replace(known)
+        all_known[key] = found
 
 
 def _gather(

@@ -29,13 +29,14 @@ from pykbroker.network.request import Request
 from pykbroker.network.request_channel import RequestChannel
 from pykbroker.protocol.framing import LENGTH_BYTES
 
+FORGET_AT = 1000  # waiting requests, from which on those of closed connections are looked for
 _log = logging.getLogger(REQUEST_LOG)
 
 
 class TracingWorker(MeasuringWorker):
     """A worker that also logs requests and replies. It measures as well, for /metrics."""
 
-    __slots__ = ("_taken_ns",)
+    __slots__ = ("_forget_at", "_taken_ns")
 
     def __init__(
         self,
@@ -47,10 +48,13 @@ class TracingWorker(MeasuringWorker):
     ) -> None:
         super().__init__(services, channel, turn_ended=turn_ended, halt=halt)
         self._taken_ns: dict[Request, int] = {}
+        self._forget_at = FORGET_AT
 
     def _serve(self, request: Request) -> None:
         # A request that waits for the code of its API passes through here twice.
         if not request.connection.closed and request not in self._taken_ns:
+            if len(self._taken_ns) >= self._forget_at:
+                self._forget_closed()
             self._taken_ns[request] = self._monotonic_ns()
             _log.debug("%s: %d bytes", _name(request), LENGTH_BYTES + len(request.frame))
         super()._serve(request)
@@ -73,6 +77,12 @@ class TracingWorker(MeasuringWorker):
         else:
             size = f" of {encoded[1]} bytes" if isinstance(encoded, tuple) else ""
             self._over(request, f"reply{size}")
+
+    def _forget_closed(self) -> None:
+        """Forget the requests that waited when their clients left: nothing else tells of them."""
+        taken = self._taken_ns.items()
+        self._taken_ns = {at: ns for at, ns in taken if not at.connection.closed}
+        self._forget_at = FORGET_AT + 2 * len(self._taken_ns)
 
     def _over(self, request: Request, how: str) -> None:
         taken_ns = self._taken_ns.pop(request, None)

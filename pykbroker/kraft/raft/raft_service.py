@@ -423,6 +423,8 @@ class _WaitingFetch(DelayedOperation):
 
     __slots__ = ("_message", "_service", "deferred")
 
+    KIND = "MetadataFetch"
+
     def __init__(self, service: RaftService, message: Any) -> None:
         super().__init__()
         self._service = service

@@ -79,6 +79,8 @@ class _WaitingUpdate(DelayedOperation):
 
     __slots__ = ("_epoch", "_offset", "_updates", "deferred")
 
+    KIND = "UpdateRaftVoter"
+
     def __init__(self, updates: VoterUpdates, offset: int) -> None:
         super().__init__()
         self._updates = updates

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from pykbroker.broker.handlers.delete_records import WaitingDelete
 from pykbroker.broker.monitoring.families import Families, Family
 from pykbroker.broker.monitoring.node_families import (
     add_connections,
@@ -15,6 +16,10 @@ from pykbroker.broker.monitoring.node_families import (
     add_state,
 )
 from pykbroker.broker.node_state import NodeState
+from pykbroker.broker.prepared.produce_ticket import WaitingTicket
+from pykbroker.broker.requests.fetching import WaitingFetch
+from pykbroker.broker.requests.pending_produce import PendingProduce
+from pykbroker.broker.transactions.transaction_markers import PendingMarkers
 from pykbroker.metrics import Counters
 from pykbroker.purgatory import DelayedOperation, Purgatory
 
@@ -73,8 +78,8 @@ def test_connections_by_listener() -> None:
     assert values(families, "kafka_network_requestchannel_requestqueuesize") == {(): 3}
 
 
-class DelayedFetch(DelayedOperation):
-    """Has the name of the real one."""
+class Waiting(DelayedOperation):
+    """Of no kind that Kafka has a name for."""
 
     def try_complete(self) -> bool:
         return False
@@ -82,19 +87,34 @@ class DelayedFetch(DelayedOperation):
     def expire(self) -> None: ...
 
 
-class Unnamed(DelayedFetch):
-    """Of no kind that Kafka has a name for."""
+@pytest.mark.parametrize(
+    ("kind", "of_kafka"),
+    [
+        (PendingProduce, "Produce"),
+        (PendingMarkers, "Produce"),
+        (WaitingTicket, "Produce"),
+        (WaitingFetch, "Fetch"),
+        (WaitingDelete, "DeleteRecords"),
+    ],
+)
+def test_the_kinds_have_kafkas_names(kind: type[DelayedOperation], of_kafka: str) -> None:
+    name = kind.KIND
+    assert name == of_kafka
 
 
 def test_what_waits_by_kind() -> None:
     purgatory = Purgatory(0)
+
+    class Produce(Waiting):
+        KIND = PendingProduce.KIND
+
     for number in range(3):
-        purgatory.watch(DelayedFetch(), [number], 1000)
-    purgatory.watch(Unnamed(), [7], 1000)
+        purgatory.watch(Produce(), [number], 1000)
+    purgatory.watch(Waiting(), [7], 1000)
     families = Families()
     add_purgatory(families, purgatory)
     sizes = values(families, "kafka_server_delayedoperationpurgatory_purgatorysize")
-    assert sizes == {("Fetch",): 3, ("Produce",): 0, ("Unnamed",): 1}
+    assert sizes == {("Produce",): 3, ("Fetch",): 0, ("Other",): 1}
 
 
 def test_failed_directories() -> None:

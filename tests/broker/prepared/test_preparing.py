@@ -159,6 +159,18 @@ def test_what_never_matches_is_tried_and_prepared_ever_more_rarely() -> None:
     assert counts == [(TRIES, FIRST_PATIENCE << turn) for turn in range(4)]
 
 
+def test_what_cannot_be_prepared_is_prepared_ever_more_rarely() -> None:
+    scene = Scene()
+    scene.remember(Prepared(MISSED))
+    prepared_at = []
+    for number in range(1, 5 * FIRST_PATIENCE):
+        before = scene.prepared_for
+        scene.remember(None)
+        if scene.prepared_for > before:
+            prepared_at.append(number)
+    assert prepared_at == [FIRST_PATIENCE, 2 * FIRST_PATIENCE, 4 * FIRST_PATIENCE]
+
+
 def test_a_match_makes_it_as_patient_as_at_first() -> None:
     scene = Scene()
     scene.remember(Prepared(MISSED))

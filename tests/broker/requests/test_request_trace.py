@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from pykbroker.broker.handlers import InSlices
+from pykbroker.broker.requests import request_trace
 from pykbroker.broker.requests.request_trace import TracingWorker
 from pykbroker.broker.requests.worker import REQUEST_LOG
 from pykbroker.deferred import Deferred
@@ -92,6 +93,21 @@ def test_a_client_that_did_not_wait(lines: Any) -> None:
     connection.closed = True
     waiting.resolve(HeartbeatResponse())
     assert lines()[1:] == [f"{ASKED}connection closed in N us"]
+
+
+def test_requests_of_clients_that_left_are_forgotten(
+    lines: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(request_trace, "FORGET_AT", 3)
+    node = node_that_tells(lambda broker, request: Deferred())
+    connections = [node.connect(heartbeat(number)) for number in range(3)]
+    node.run()
+    for connection in connections[:2]:
+        connection.closed = True
+    connections.append(node.connect(heartbeat(3)))
+    node.run()
+    kept = [at.connection for at in node.worker._taken_ns]  # type: ignore[attr-defined]
+    assert kept == connections[2:]
 
 
 def test_what_is_refused(lines: Any) -> None:
