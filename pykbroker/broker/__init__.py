@@ -1,9 +1,9 @@
-"""Assembly: the node (`server.py`, read it first), the worker, and one handler file per API.
+"""Assembly: the node (`server.py`, read it first), the worker, and the handlers of the APIs.
 
 server.py, node_state.py    start and stop of a node
 services.py                 what a handler can reach
 requests/                   from a request to its reply: the worker, shared code of handlers
-handlers/                   one file per API
+handlers/                   one file per API, two for Fetch
 prepared/                   requests that are served without being decoded
 metadata/                   parts that follow the metadata, or request changes to it
 transactions/               verification, joining, markers

@@ -2,7 +2,7 @@
 
     python -m pykbroker.broker.api_support [--check]
 
-Each API's line quotes the "Not done" section of its handler's docstring.
+The line of a served API quotes the "Not done" section of its handler's docstring.
 """
 
 from __future__ import annotations

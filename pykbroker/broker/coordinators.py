@@ -2,7 +2,7 @@
 
 A new coordinator first receives the complete metadata, and every change after that. Its code takes
 tens of milliseconds to import. Where metadata is published in slices, it is imported beside the
-event loop; a route that asks a coordinator imports it with its handler.
+event loop; so it is by the routes that name it as their `machine` (`handlers.Served`).
 """
 
 from __future__ import annotations

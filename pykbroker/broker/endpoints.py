@@ -1,4 +1,4 @@
-"""The addresses on which a node listens and those it advertises, with the actual ports."""
+"""The broker listeners of a node as they are bound, and the addresses that it advertises."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pykbroker.network.listener import Listener
 
 
 def client_endpoints(bound: Sequence[Listener]) -> tuple[Endpoint, ...]:
-    """The broker listeners as they are bound."""
+    """Return the broker listeners among the bound ones, with their actual ports."""
     return tuple(
         Endpoint(at.name, at.host, at.port, at.security_protocol)
         for at in bound
@@ -22,7 +22,10 @@ def client_endpoints(bound: Sequence[Listener]) -> tuple[Endpoint, ...]:
 def advertised_listeners(
     config: BrokerConfig, bound: Sequence[Listener], own_host_name: Callable[[], str]
 ) -> list[Advertised]:
-    """Return the addresses to register, for clients and other brokers: `advertised.listeners`."""
+    """Return the addresses to register, for clients and other brokers: `advertised.listeners`.
+
+    A missing host is `own_host_name()`, port 0 the port of the listener of the same name.
+    """
     ports = {listener.name: listener.port for listener in bound}
     return [
         Advertised(

@@ -1,8 +1,8 @@
-"""Requests of clients that only the active controller can decide.
+"""Requests that only the active controller can decide.
 
 A request on a controller listener is only for the controller of this process; if that is not
-active, the client receives NOT_CONTROLLER and has to look elsewhere. A request on a broker listener
-is forwarded to the active controller, wherever that is.
+active, the sender receives NOT_CONTROLLER and has to look elsewhere. A request on a broker listener
+is passed to the active controller, in this process or by the network.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def to_controller(
     """Let the controller decide `request` (or `message` instead) within `timeout_ms`.
 
     The Deferred is resolved with the response message or a KafkaError for the whole request.
-    `here`: the function that answers on the active controller's node if the controller itself does
-    not.
+    `here`: the function that answers a request of a broker listener on the active controller's
+    node if the controller itself does not.
     """
     controller = services.controller
     wanted = request.message if message is None else message

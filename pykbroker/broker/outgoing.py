@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 
 def broker_peer(image: MetadataImage, broker_id: int, listener: str) -> Peer | None:
-    """Return a broker at its listener of this name; None if it has not registered such a one."""
+    """Return a broker at its listener of this name; None if no such broker or listener of it is
+    registered.
+    """
     broker = image.brokers.get(broker_id)
     at = None if broker is None else broker.listeners.get(listener)
     return None if at is None else Peer(broker_id, at.host, at.port)

@@ -9,11 +9,11 @@
   the young objects are small, and those over all of them very rare.
 * Buffers of large frames are allocated and freed all the time. The C library would return each to
   the system immediately, and the next one would be faulted in page by page. So it keeps up to
-  KEPT_BYTES, and threads share what it keeps: they allocate little, and nearly always while they
-  hold the interpreter.
+  KEPT_BYTES, of buffers of less than FROM_HEAP_BYTES, and threads share what it keeps: they
+  allocate nearly always while they hold the interpreter.
 * A thread that runs Python code releases the interpreter to a waiting thread after the switch
-  interval. Threads do nearly all their work without the interpreter; for the rest, the event loop
-  must not wait 5 ms after each of its system calls.
+  interval. While another thread runs Python code, the event loop must not wait 5 ms (the default)
+  after each of its system calls.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def raise_descriptor_limit() -> int:
 
 
 def settle_collector() -> None:
-    """Exclude existing objects from collection, and collect less often."""
+    """Exclude existing objects from collection, collect less often, and enable the collector."""
     gc.freeze()
     gc.set_threshold(YOUNG, PASSES, FULL_PASSES)
     gc.enable()
@@ -64,7 +64,7 @@ def switch_threads_soon() -> None:
 
 
 def keep_freed_memory() -> bool:
-    """Make the C library keep freed buffers; return False if it is not glibc, or refuses."""
+    """Make the C library keep freed buffers; return False if it has no `mallopt`, or refuses."""
     import ctypes
 
     try:

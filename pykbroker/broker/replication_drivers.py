@@ -3,8 +3,8 @@
 A single node has no followers and follows no leader: it neither creates nor imports the drivers
 that send requests. Only the one that checks the in-sync replicas exists from the start.
 
-Out: AlterPartition through the controller channel; fetches through the client pool;
-`ReplicaManager.advance` by a timer.
+Out: AlterPartition through the controller channel; requests to leaders (Fetch, ListOffsets) through
+the client pool; `ReplicaManager.advance` by a timer.
 """
 
 from __future__ import annotations

@@ -8,8 +8,6 @@ undoes the steps, as a rule the last one first.
             register              a broker: before it follows the metadata of its partitions
             build the services    a broker: replica manager, coordinators, publishers; load logs
             serve                 a broker: unfenced, accepting (states: `node_state.py`)
-
-It decides nothing and serves nothing itself. `start` and `stop` await only Deferreds.
 """
 
 from __future__ import annotations
@@ -463,10 +461,11 @@ class BrokerServer:
         self._on_fatal = on_fatal
 
     def halt(self, failure: BaseException) -> None:
-        """Have the process end: after an internal bug, or when a needed log directory is lost.
+        """Have the process end: when a needed log directory is lost, or after another failure, such
+        as an internal bug.
 
-        After a bug the replies of this turn are dropped, and the shutdown neither closes the logs
-        nor is marked as clean.
+        After another failure the replies of this turn are dropped, and the shutdown neither closes
+        the logs of topics nor is marked as clean.
         """
         if isinstance(failure, (LogDirLost, LogDirFailure)):
             self._on_fatal(str(failure))

@@ -7,7 +7,7 @@ Which image of the metadata is read:
 
     a handler                 `metadata.image`: the last one that all parts of this node have
                               applied, so the replica manager knows the replicas it shows here
-    produce and fetch         what the replica manager hosts; it applies an image earlier
+    the replica manager       its own, for produce and fetch, for example: it applies one earlier
     the controller            its own, which is ahead by what is not committed yet
 
 Some parts are created, and their modules imported, at their first use.

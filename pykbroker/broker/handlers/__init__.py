@@ -53,7 +53,7 @@ Handle = Callable[[Any, Request], Outcome]
 class Handler(NamedTuple):
     """The object that a handler module exports as `HANDLER`.
 
-    `error_reply(request, code, message)` is the API's answer when the whole request failed.
+    `error_reply(request, code, message)` returns the answer when the whole request failed.
     `prepare`: prepares for requests like the one that was handled (see `broker/prepared`).
     """
 
@@ -66,7 +66,7 @@ class Handler(NamedTuple):
 
 
 class Route:
-    """One served API: its versions, its listeners, and the module that handles it.
+    """One line of HANDLERS: an API, its versions, its listeners, and the module that handles it.
 
     `decode`, `handle` and `error_reply` are available after `load`.
     """
@@ -140,10 +140,10 @@ class Route:
 class Served(NamedTuple):
     """One line of HANDLERS: Kafka's name of the API, its module, and its peculiarities.
 
-    `on_controller`: also served on controller listeners; `on_broker`: served on broker listeners,
-    if the API exists there. `advertised_min_version`: the minimum in ApiVersions, if it differs
-    from the actual one. `machine`: the module that decides every request (of FindCoordinator: the
-    first one), a coordinator's or the controller's; it is imported with the handler.
+    `on_controller`: served on controller listeners; `on_broker`: served on broker listeners, if the
+    API exists there. `advertised_min_version`: the minimum in ApiVersions, if it differs from the
+    actual one. `machine`: a module of a coordinator or of the controller that the requests need; it
+    is imported with the handler.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """AddOffsetsToTxn (25): the offsets of a group join a transaction.
 
-Behaviour: the partition of `__consumer_offsets` that holds the group joins the transaction, as if
-AddPartitionsToTxn had named it. PRODUCER_FENCED before version 2 is INVALID_PRODUCER_EPOCH.
+Behaviour: the partition of `__consumer_offsets` that holds the group joins the transaction, which
+begins if this is its first one. PRODUCER_FENCED before version 2 is INVALID_PRODUCER_EPOCH.
 Versions: 0-4.
 Not done: authorization.
 """

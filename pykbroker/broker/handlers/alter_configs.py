@@ -35,7 +35,7 @@ ALTERATION = Alteration(
 
 
 def handle(services: NodeServices, request: Request) -> Outcome:
-    """Check the request, then pass it to the active controller."""
+    """Pass the request to the active controller; on a broker listener, first check it."""
     return alter(ALTERATION, services, request)
 
 

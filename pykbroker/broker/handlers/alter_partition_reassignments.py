@@ -1,4 +1,4 @@
-"""AlterPartitionReassignments (45): forwarded to the active controller.
+"""AlterPartitionReassignments (45): decided by the active controller.
 
 Behaviour: each partition moves to the replicas that the client names; null replicas cancel a
 reassignment in progress. It completes when the new replicas are in sync, perhaps at once

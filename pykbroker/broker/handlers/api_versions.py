@@ -3,10 +3,10 @@
 Behaviour: the answer lists the APIs served on the listener the request came in on, the features
 this node supports and those the cluster has finalised. An unknown version is answered in version 0
 with UNSUPPORTED_VERSION and the range of ApiVersions (KIP-511); its body is not read. A client
-software name or version outside the pattern of KIP-511, or only one of cluster id and node id
-(version 5), is INVALID_REQUEST; a cluster or node id of another node is REBOOTSTRAP_REQUIRED
-(KIP-1242). Up to version 3, supported features that begin at level 0 are left out (KAFKA-17011). It
-is answered at any time, even before authentication.
+software name or version (from version 3) outside the pattern of KIP-511, or only one of cluster id
+and node id (version 5), is INVALID_REQUEST; a cluster or node id of another node is
+REBOOTSTRAP_REQUIRED (KIP-1242). Up to version 3, supported features that begin at level 0 are left
+out (KAFKA-17011).
 Versions: 0-5. The response header is always of version 0.
 Not done: nothing.
 """

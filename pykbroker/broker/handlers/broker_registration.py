@@ -1,7 +1,7 @@
 """BrokerRegistration (62): a broker joins the cluster.
 
-Behaviour: the rules are in `kraft/controller/brokers.py`. The broker stays fenced until its
-heartbeats show that it has read the metadata log up to its registration.
+Behaviour: the rules are in `kraft/controller/brokers.py`. A new incarnation stays fenced at least
+until its heartbeats show that it has read the metadata log up to its registration.
 Versions: 0-4.
 Not done: authorization.
 """

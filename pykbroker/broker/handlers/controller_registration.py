@@ -1,7 +1,7 @@
 """ControllerRegistration (70): a controller registers its listeners and features (KIP-919).
 
-Behaviour: every request is recorded; a controller sends one only when what is registered differs.
-Below metadata.version 3.7-IV0 it is UNSUPPORTED_VERSION.
+Behaviour: a request is recorded even if nothing differs from what is registered. Below
+metadata.version 3.7-IV0 it is UNSUPPORTED_VERSION.
 Versions: 0.
 Not done: authorization.
 """

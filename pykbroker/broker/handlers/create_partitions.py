@@ -1,4 +1,4 @@
-"""CreatePartitions (37): forwarded to the active controller.
+"""CreatePartitions (37): decided by the active controller.
 
 Behaviour: `count` is the new total; it has to be larger than it was. New partitions are placed by
 the controller or where the client says. With a `timeout_ms` of 0 or less nothing is done, and the

@@ -1,7 +1,7 @@
-"""CreateTopics (19): forwarded to the active controller.
+"""CreateTopics (19): decided by the active controller.
 
-Behaviour: each topic succeeds or fails by itself, unless there are too many partitions for one
-request; the answer comes when all that succeed are committed. The rules and error texts are in
+Behaviour: each topic succeeds or fails by itself, unless the request is too large for the
+controller; the answer comes when all that succeed are committed. The rules and error texts are in
 `kraft/controller/topics.py`. Duplicate names are INVALID_REQUEST, with `validate_only` nothing is
 written. With a `timeout_ms` of 0 or less nothing is done, and the answer is REQUEST_TIMED_OUT.
 Versions: 2-7. 5+ the configuration of the new topic; 7+ its id.

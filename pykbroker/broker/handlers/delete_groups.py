@@ -2,7 +2,7 @@
 
 Behaviour: per group NON_EMPTY_GROUP, GROUP_ID_NOT_FOUND or the coordinator's own error; a group
 named twice is answered once.
-Versions: 0-3. 3+ an error message.
+Versions: 0-3. 3+ a field for an error message.
 Not done: authorization.
 """
 

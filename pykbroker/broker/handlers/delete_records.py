@@ -1,9 +1,9 @@
 """DeleteRecords (21): move the log start of partitions forward.
 
 Behaviour: every record before the offset (-1: before the high watermark) immediately becomes
-unreadable; its segments are deleted by the next retention check. The reply contains the low
-watermark, which is the lowest log start of the replicas on live brokers; it waits until that has
-reached the offset, or is REQUEST_TIMED_OUT after `timeout_ms`. Per partition:
+unreadable on the leader; whole segments before it are deleted by the next retention check. The
+reply contains the low watermark, which is the lowest log start of the replicas on live brokers; it
+waits until that has reached the offset, or is REQUEST_TIMED_OUT after `timeout_ms`. Per partition:
 
     internal topic                              INVALID_TOPIC_EXCEPTION
     cleanup.policy is compact only              POLICY_VIOLATION
@@ -64,7 +64,7 @@ class WaitingDelete(DelayedOperation):
         return [partition for partition, _, _ in self._pending]
 
     def add(self, partition: Partition, offset: int, answer: DeleteRecordsPartitionResult) -> None:
-        """Wait until the low watermark of `partition` is `offset`."""
+        """Wait until the low watermark of `partition` has reached `offset`."""
         self._pending.append((partition, offset, answer))
 
     def try_complete(self) -> bool:
@@ -99,7 +99,9 @@ def handle(services: BrokerServices, request: Request) -> InSlices | Deferred:
 
 
 def delete_all(services: BrokerServices, request: Request) -> Deferred:
-    """Return the answer, once the followers have also moved their log starts."""
+    """Return a Deferred of the answer: it comes once the followers have also moved their log
+    starts, or the time of the request is over.
+    """
     message: DeleteRecordsRequest = request.message
     waiting = WaitingDelete()
     topics = []

@@ -1,4 +1,4 @@
-"""DeleteTopics (20): forwarded to the active controller.
+"""DeleteTopics (20): decided by the active controller.
 
 Behaviour: by name, or from version 6 on by id; the answer follows when the deletion is committed
 and the controller's node has applied it; other brokers may still have their replicas. Both name and
@@ -30,8 +30,8 @@ API_KEY = 20
 
 
 def handle(services: NodeServices, request: Request) -> Deferred:
-    """Pass the request to the active controller, unless it has no time left. (If topics cannot be
-    deleted, the controller says so.)
+    """Pass the request to the active controller, unless it has no time left and topics may be
+    deleted.
     """
     message = request.message
     if message.timeout_ms <= 0 and services.config.delete_topic_enable:

@@ -3,8 +3,9 @@
 Behaviour: the endpoint type of the request must be that of the listener: MISMATCHED_ENDPOINT_TYPE,
 UNSUPPORTED_ENDPOINT_TYPE for one that does not exist (version 0: INVALID_REQUEST). The controller
 named is a live broker, as in Kafka: this one unless it is fenced. On a controller listener it is
-the active controller, and -1 while that is unknown. A controller listener refuses the request
-(UNSUPPORTED_VERSION) while metadata.version is below 3.7-IV0, because controllers do not register.
+the active controller. It is -1 if there is none, or it is not among the nodes of the answer. A
+controller listener refuses the request (UNSUPPORTED_VERSION) while metadata.version is below
+3.7-IV0, because controllers do not register.
 Versions: 0-2. 1+ endpoint types; 2+ fenced brokers on request.
 Not done: authorization.
 """

@@ -1,8 +1,8 @@
 """DescribeGroups (15): state, protocol and members of classic groups.
 
 Behaviour: groups in the requested order, each once (Kafka answers duplicates twice, but a group can
-have megabytes). During a rebalance the protocol and the members' metadata
-are empty and the members keep their last assignment. A group that does not exist is Dead.
+have megabytes). During a rebalance the protocol and the members' metadata are empty, and members
+keep the assignment that they have. A group that does not exist is Dead.
 Versions: 0-6. 3+ authorized operations; 4+ group.instance.id; 6+ GROUP_ID_NOT_FOUND and a message.
 Not done: authorization; the authorized operations are all those of groups.
 """

@@ -2,8 +2,8 @@
 
 Behaviour: one result per directory, even for one without any of the requested partitions. Each
 partition has its size in bytes and the lag of its log end behind the high watermark (for a copy
-that is being moved: behind the log). A null list of topics requests all. An offline directory has
-only KAFKA_STORAGE_ERROR; partitions that are not here are omitted.
+that is being moved: behind the log; -1 where that is unknown). A null list of topics requests all.
+An offline directory has only KAFKA_STORAGE_ERROR; partitions that are not here are omitted.
 Versions: 1-5; volume sizes from 4, cordoned directories (never here) from 5.
 Not done: authorization.
 """

@@ -1,9 +1,9 @@
 """DescribeProducers (61): the idempotent producers that a partition remembers.
 
 Behaviour: per partition the producer ids with their epoch, last sequence and timestamp, coordinator
-epoch and the start of the open transaction (-1). Any replica answers, leader or not. An invalid
-topic name is INVALID_TOPIC_EXCEPTION, a missing partition UNKNOWN_TOPIC_OR_PARTITION. A partition
-is answered once, even if it is requested twice.
+epoch and the start of the open transaction (-1: none). Any replica answers, leader or not; a broker
+without one, NOT_LEADER_OR_FOLLOWER. An invalid topic name is INVALID_TOPIC_EXCEPTION, a missing
+partition UNKNOWN_TOPIC_OR_PARTITION. A partition is answered once, even if it is requested twice.
 Versions: 0.
 Not done: authorization.
 """

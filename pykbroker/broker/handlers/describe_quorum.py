@@ -1,8 +1,8 @@
 """DescribeQuorum (55): the state of the metadata quorum, as seen by its leader.
 
-Behaviour: the only partition is __cluster_metadata-0; any other is UNKNOWN_TOPIC_OR_PARTITION. A
-broker forwards the request to the active controller; on a controller listener, a node that does not
-lead answers NOT_LEADER_OR_FOLLOWER.
+Behaviour: the only partition is __cluster_metadata-0; a request for any other is answered with
+UNKNOWN_TOPIC_OR_PARTITION throughout. A broker forwards the request to the active controller; on a
+controller listener, a node that does not lead answers NOT_LEADER_OR_FOLLOWER.
 Versions: 0-2. 1+ times of fetches; 2+ directory ids and the endpoints of the voters.
 Not done: authorization.
 """
@@ -43,7 +43,7 @@ def handle(services: NodeServices, request: Request) -> DescribeQuorumResponse |
 
 
 def describe(services: NodeServices, request: Request) -> DescribeQuorumResponse:
-    """Describe the quorum as known to this node."""
+    """Describe the quorum as this node knows it as its leader, or refuse the request."""
     topics = request.message.topics
     valid = (
         len(topics) == 1

@@ -2,9 +2,8 @@
 
 Behaviour: topics in the order of their names, from the cursor on; no names means all topics. A page
 holds at most max.request.partition.size.limit partitions (or fewer, at the client's request); the
-next page begins at `next_cursor`. Each shows its eligible leader replicas and, while it has no
-leader, the last one. A cursor outside of the named topics, or with a negative
-partition: INVALID_REQUEST.
+next page begins at `next_cursor`. Each shows its eligible leader replicas and those last known. A
+cursor outside of the named topics, or with a negative partition: INVALID_REQUEST.
 Versions: 0.
 Not done: authorization.
 """

@@ -1,9 +1,9 @@
 """DescribeTransactions (65): the coordinator's state of transactional ids.
 
 Behaviour: state, producer id and epoch, timeout, start and partitions of each id that this node
-coordinates. While a transaction ends, its partitions are those that have no marker yet.
-INVALID_REQUEST for an empty id, TRANSACTIONAL_ID_NOT_FOUND for an unknown one, NOT_COORDINATOR and
-COORDINATOR_LOAD_IN_PROGRESS as for other APIs.
+coordinates. While markers are being sent, its partitions are those that have none yet.
+INVALID_REQUEST for an empty id, TRANSACTIONAL_ID_NOT_FOUND for an unknown one, and the
+coordinator's own errors, such as NOT_COORDINATOR.
 Versions: 0.
 Not done: authorization.
 """

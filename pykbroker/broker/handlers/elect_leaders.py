@@ -1,9 +1,9 @@
-"""ElectLeaders (43): forwarded to the active controller.
+"""ElectLeaders (43): decided by the active controller.
 
 Behaviour: elects the preferred leader of each partition, or (unclean) any leader for a partition
 without one. A partition that needs no election gets ELECTION_NOT_NEEDED; if all partitions are
 requested (null) it is omitted. With a `timeout_ms` of 0 or less the answer is REQUEST_TIMED_OUT,
-unless no partition is named.
+unless the list of topics is empty.
 Versions: 0-2. 1+ election type and a top-level error; 0 elects preferred leaders only.
 Not done: authorization.
 """
@@ -30,7 +30,9 @@ API_KEY = 43
 
 
 def handle(services: NodeServices, request: Request) -> Outcome:
-    """Pass the request to the active controller, unless it names no topic or has no time left."""
+    """Pass the request to the active controller, unless its list is empty or it has no time
+    left.
+    """
     message = request.message
     if message.topic_partitions is not None and not message.topic_partitions:
         return ElectLeadersResponse()

@@ -1,7 +1,7 @@
 """EndQuorumEpoch (54): the leader of the metadata quorum resigns.
 
-Behaviour: its followers stand for election, in the order that it names. Another cluster is
-INCONSISTENT_CLUSTER_ID, a negative leader id INVALID_REQUEST, an old epoch FENCED_LEADER_EPOCH.
+Behaviour: the voters that follow it stand for election, in the order that it names. An old epoch is
+FENCED_LEADER_EPOCH.
 Versions: 0-1.
 Not done: authorization.
 """

@@ -2,7 +2,7 @@
 
 Behaviour: answered when the outcome is written and committed; the markers on the partitions follow.
 From version 5 on (transaction.version 2) the answer has the producer id and epoch to continue with,
-and an abort of a transaction that has not begun is carried out. Errors, see
+and an abort of a transaction that has not begun is carried out. The rules are in
 `coordinator/transaction/ending.py`; PRODUCER_FENCED before version 2 is INVALID_PRODUCER_EPOCH.
 Versions: 0-5.
 Not done: authorization.

@@ -3,9 +3,9 @@
 Behaviour: the request inside is handled as if its client had sent it here, with the principal and
 the address in the envelope; its response is returned inside the envelope's. An API that is not
 forwarded, or a malformed address, is INVALID_REQUEST; a request, or a version of it, that is not
-understood is UNSUPPORTED_VERSION; a malformed principal is PRINCIPAL_DESERIALIZATION_FAILURE. A
-controller that is not active returns NOT_CONTROLLER in the envelope itself, so that the broker asks
-the next one.
+understood is UNSUPPORTED_VERSION; a malformed principal is PRINCIPAL_DESERIALIZATION_FAILURE.
+NOT_CONTROLLER for the whole request is returned in the envelope itself, so that the broker asks
+the next controller.
 Versions: 0.
 Not done: authorization (the listener is for nodes of the cluster only).
 """

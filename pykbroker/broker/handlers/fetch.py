@@ -1,28 +1,28 @@
 """Fetch (1): read record batches, complete and unchanged from the log.
 
 Behaviour: answers immediately if `min_bytes` are available, if a partition has an error (unknown
-partitions count only if all are unknown) or a diverging epoch, or if the client does not want to
-wait; otherwise it reads again when enough data has arrived, something else has changed, or
-`max_wait_ms` has passed. The wait ends if the client
-closes its connection. Sizes are limited by `max_bytes`, `fetch.max.bytes` and the partition's own
-limit, but the first batch found is sent complete (KIP-74). Consumers read to the high watermark,
-with READ_COMMITTED to the last stable offset and with the list of aborted transactions. If the
-fetcher's log is not a prefix of this one, the answer contains the diverging epoch (v12). Sessions:
-see fetch_sessions.
+partitions count only if all are unknown), a diverging epoch or a preferred replica, or if the
+client does not want to wait; otherwise it reads again when enough data has arrived, something else
+has changed, or `max_wait_ms` has passed. The wait ends if the client closes its connection. Sizes
+are limited by `max_bytes`, `fetch.max.bytes` and the partition's own limit, but the first batch
+found is sent complete (KIP-74). Consumers read to the high watermark, with READ_COMMITTED to the
+last stable offset and with the list of aborted transactions. If the fetcher's log is not a prefix
+of this one, the answer contains the diverging epoch (v12). Sessions: see fetch_sessions.
 
     no such topic id / topic or partition     UNKNOWN_TOPIC_ID / UNKNOWN_TOPIC_OR_PARTITION
     another topic with that name now          INCONSISTENT_TOPIC_ID
     leader epoch of the request old / new     FENCED_LEADER_EPOCH / UNKNOWN_LEADER_EPOCH
-    not the leader, if one is required        NOT_LEADER_OR_FOLLOWER, and who is (v16, KIP-951)
+    not the leader, if one is required,
+    or no replica here                        NOT_LEADER_OR_FOLLOWER, and who is (v16, KIP-951)
     offset outside the log                    OFFSET_OUT_OF_RANGE, all offsets -1
     directory offline                         KAFKA_STORAGE_ERROR (NOT_LEADER_OR_FOLLOWER to v5)
     no such isolation level                   UNKNOWN_SERVER_ERROR, of the whole request
     a follower that is not a replica          UNKNOWN_LEADER_EPOCH, without an epoch
                                               NOT_LEADER_OR_FOLLOWER
 
-A consumer with a rack (v11) is directed to an in-sync follower in that rack, if
-`replica.selector.class` is set; a follower serves consumers up to the high watermark that it knows
-(KIP-392).
+A consumer with a rack (v11) may be directed to an in-sync follower in that rack, if
+`replica.selector.class` is the rack-aware one; a follower serves consumers up to the high watermark
+that it knows (KIP-392).
 
 Versions: 4-18; topic ids from 13.
 Not done: authorization.
