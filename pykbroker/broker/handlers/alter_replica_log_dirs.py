@@ -4,8 +4,8 @@ Behaviour: each partition is answered immediately; the copy runs in the backgrou
 DescribeLogDirs as a future replica with its lag, until it replaces the old one. The replica's
 current directory, and the target of a move in progress, are accepted and change nothing (the
 current directory ends a move in progress). LOG_DIR_NOT_FOUND: this broker has no log directory with
-that absolute path. KAFKA_STORAGE_ERROR: it or the replica's directory is offline, or any other when
-a move would begin. REPLICA_NOT_AVAILABLE: this broker has no replica of the partition; the
+that path. KAFKA_STORAGE_ERROR: it or the replica's directory is offline, or any other when a move
+would begin. REPLICA_NOT_AVAILABLE: this broker has no replica of the partition; the
 directory is not remembered for later. UNKNOWN_TOPIC_OR_PARTITION: there is no such partition.
 INVALID_TOPIC_EXCEPTION: the name is too long for the copy's directory.
 Versions: 1-2.
