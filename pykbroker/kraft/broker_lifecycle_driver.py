@@ -91,7 +91,6 @@ class BrokerLifecycleDriver:
         self._in_flight = False
         self._at_once = False
         self.broker_epoch = -1
-        self.is_fenced = True
 
     def register(self, listeners: Sequence[Listener]) -> Deferred:
         """Register with the ports that are actually open. The Deferred is resolved with the
@@ -113,10 +112,13 @@ class BrokerLifecycleDriver:
                 self._again_in(pause_ms)
                 return epoch
             left_ms = deadline_ms - self._now_ms()
-            if self._stopped or reply.code in _REFUSED_FOR_GOOD or left_ms <= 0:
+            if reply.code in _REFUSED_FOR_GOOD or left_ms <= 0:
                 return reply
-            _log.info("The broker is not registered yet, retrying: %s", reply)
-            await self._scheduler.sleep(min(pause_ms, left_ms))
+            if not self._stopped:
+                _log.info("The broker is not registered yet, retrying: %s", reply)
+                await self._scheduler.sleep(min(pause_ms, left_ms))
+            if self._stopped:
+                return reply
 
     def _registration(self) -> registration.BrokerRegistrationRequest:
         """Build the request. Log directories that have already failed are
@@ -275,7 +277,6 @@ class BrokerLifecycleDriver:
                 _log.error("The controller rejected a heartbeat of this broker: %s", reply)
             self._again_in(self._config.broker_heartbeat_interval_ms)
             return
-        self.is_fenced = reply.is_fenced
         self._send_placed()
         if reply.should_shut_down and self._may_stop is not None:
             may_stop, self._may_stop = self._may_stop, None

@@ -296,7 +296,8 @@ class ControllerDriver:
         self.controller = controller
         decision = controller.activate(self._bootstrap, self._now_ms())
         if decision.records:
-            self._alone(partial(self._append, controller, decision, None))
+            # Nobody asked for them, but answers wait for their commit as well.
+            self._alone(partial(self._append, controller, decision, Deferred()))
         if self._idle_interval_ms > 0:
             self._every("idle", self._idle_interval_ms, self._write_no_op)
         self._every("fence", self._fence_interval_ms, self._fence_stale_brokers)

@@ -26,7 +26,7 @@ from pykbroker.protocol.primitives import DecodeError
 
 
 def bootstrap_of(
-    config: BrokerConfig, files: Files, log: MetadataLog, latest: Snapshot | None
+    config: BrokerConfig, files: Files, latest: Snapshot | None
 ) -> list[MetadataRecord]:
     """Return the records for an empty log, from the checkpoint of formatting; empty without one,
     or if there is a later snapshot.

@@ -71,14 +71,15 @@ def encode_metadata_record(record: MetadataRecord) -> bytes:
 
 
 def decode_metadata_record(value: bytes | memoryview) -> MetadataRecord:
-    """Decode value bytes to a record. Raises DecodeError if they are invalid, IndexError if they
-    end before the message begins.
-    """
-    frame_version, pos = read_uvarint(value, 0)
-    if frame_version != FRAME_VERSION:
-        raise DecodeError(f"metadata records of the frame version {frame_version} are unknown")
-    kind, pos = read_uvarint(value, pos)
-    version, pos = read_uvarint(value, pos)
+    """Decode value bytes to a record. Raises DecodeError if they are invalid."""
+    try:
+        frame_version, pos = read_uvarint(value, 0)
+        if frame_version != FRAME_VERSION:
+            raise DecodeError(f"metadata records of the frame version {frame_version} are unknown")
+        kind, pos = read_uvarint(value, pos)
+        version, pos = read_uvarint(value, pos)
+    except IndexError:
+        raise DecodeError(f"a metadata record of {len(value)} bytes has no message") from None
     message, pos = record_class(kind).decode(value, pos, version)
     if pos != len(value):
         raise DecodeError(f"{len(value) - pos} bytes left over after a metadata record")

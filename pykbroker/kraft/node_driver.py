@@ -197,7 +197,7 @@ class KraftNodeDriver:
         self._log = log
         snapshot_id = log.latest_snapshot_id()
         snapshot = None if snapshot_id is None else log.read_snapshot(snapshot_id)
-        bootstrap = bootstrap_of(self.config, self._files, log, snapshot)
+        bootstrap = bootstrap_of(self.config, self._files, snapshot)
         if snapshot is not None and snapshot.id != BOOTSTRAP:
             self._loader.load_snapshot(snapshot)
         directory_id = self.storage.directory_ids[self.config.metadata_log_directory]

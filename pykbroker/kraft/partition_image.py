@@ -144,9 +144,9 @@ class PartitionImage(NamedTuple):
 
 
 def _as_many(directories: Any, count: int) -> tuple[bytes, ...]:
-    """Return one directory per replica. Records from before KIP-858 have
-    none: their replicas count as migrating.
+    """Return one directory per replica. Records from before KIP-858 have none: all replicas count
+    as migrating, however many there are now.
     """
-    if directories:
+    if any(directory != MIGRATING_DIRECTORY for directory in directories):
         return tuple(directories)
     return (MIGRATING_DIRECTORY,) * count

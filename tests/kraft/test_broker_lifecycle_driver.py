@@ -128,6 +128,16 @@ def test_a_registration_that_may_succeed_later_is_tried_again(code: ErrorCode) -
     assert registered.value == 7
 
 
+def test_a_node_that_stops_does_not_register_again() -> None:
+    play = Play()
+    registered = play.broker.register([])
+    play.answer(KafkaError(ErrorCode.NOT_CONTROLLER))
+    play.broker.stop()
+    play.scheduler.advance(5_000)
+    assert play.sent == []
+    assert registered.value.code == ErrorCode.NOT_CONTROLLER
+
+
 def test_the_registration_is_given_up_in_time() -> None:
     play = Play()
     registered = play.broker.register([])
@@ -180,7 +190,6 @@ def test_unfencing_asks_again_until_it_is_granted() -> None:
     play.scheduler.advance(50)
     play.answer(BrokerHeartbeatResponse(is_fenced=False))
     assert [*done, unfenced.done] == [False, True]
-    assert not play.broker.is_fenced
 
 
 def test_heartbeats_go_on() -> None:

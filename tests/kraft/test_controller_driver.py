@@ -14,6 +14,7 @@ from pykbroker.environment.slices import InOneGo, go_on
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft import controller_driver, node_driver
 from pykbroker.kraft.controller import brokers
+from pykbroker.kraft.controller.controller import Controller
 from pykbroker.protocol.messages.broker_heartbeat_request import BrokerHeartbeatRequest
 from pykbroker.protocol.messages.no_op_record import NoOpRecord
 from tests.kraft.node_world import NodeWorld
@@ -28,6 +29,22 @@ def test_an_answer_without_records_comes_at_once_when_nothing_is_pending() -> No
 def test_an_answer_without_records_waits_for_what_was_decided_before() -> None:
     world = NodeWorld(inline=False).open()
     world.create("t")
+    reply = world.controller.run(lambda controller, now_ms: Decision(reply="here"))
+    assert not reply.done
+    world.scheduler.run_jobs()
+    assert reply.value == "here"
+
+
+def test_an_answer_without_records_waits_for_those_of_the_activation(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = NodeWorld(inline=False).open()
+    first = Decision(records=[MetadataRecord(NoOpRecord())])
+    monkeypatch.setattr(Controller, "activate", lambda *arguments: first)
+    epoch = world.controller._led_epoch
+    assert epoch is not None
+    world.controller.deactivate()
+    world.controller._activate(epoch)
     reply = world.controller.run(lambda controller, now_ms: Decision(reply="here"))
     assert not reply.done
     world.scheduler.run_jobs()

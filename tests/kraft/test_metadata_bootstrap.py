@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
-
 import pytest
 
 from pykbroker.config import BrokerConfig
@@ -24,8 +22,7 @@ def bootstrap(content: bytes) -> list[MetadataRecord]:
     files.mkdir("/disk")
     files.write_file(PATH, content)
     config = BrokerConfig.from_properties(standalone_properties("/disk"))
-    no_log = cast(Any, None)  # it is not asked
-    return bootstrap_of(config, files, no_log, None)
+    return bootstrap_of(config, files, None)
 
 
 def encoded() -> bytes:

@@ -78,6 +78,14 @@ def test_every_field_can_change() -> None:
     )
 
 
+def test_without_directories_a_change_of_replicas_leaves_all_migrating() -> None:
+    """Before metadata.version 17 no record names directories."""
+    old = IMAGE._replace(directories=(MIGRATING_DIRECTORY,) * 2)
+    changed = old.merge(PartitionChangeRecord(replicas=[1, 2, 3]))
+    assert changed.directories == (MIGRATING_DIRECTORY,) * 3
+    assert changed.directory_of(3) == MIGRATING_DIRECTORY
+
+
 def test_directories() -> None:
     assert IMAGE.directory_of(2) == b"e" * 16
     with pytest.raises(KeyError):

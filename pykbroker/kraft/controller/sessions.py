@@ -81,10 +81,3 @@ class BrokerSessions:
     def forget(self, broker_id: int) -> None:
         """Forget a broker that is fenced, removed, or has another incarnation."""
         self._sessions.pop(broker_id, None)
-
-    def next_deadline_ms(self) -> int | None:
-        """Return when the next session expires, unless its broker reports before; None if there is
-        no session.
-        """
-        heard = [session.last_heard_ms for session in self._sessions.values()]
-        return min(heard) + self.timeout_ms if heard else None
