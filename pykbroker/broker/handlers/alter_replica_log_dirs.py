@@ -5,8 +5,8 @@ DescribeLogDirs as a future replica with its lag, until it replaces the old one.
 current directory, and the target of a move in progress, are accepted and change nothing (the
 current directory ends a move in progress). LOG_DIR_NOT_FOUND: this broker has no log directory with
 that path. KAFKA_STORAGE_ERROR: it or the replica's directory is offline, or any other when a move
-would begin. REPLICA_NOT_AVAILABLE: this broker has no replica of the partition; the
-directory is not remembered for later. UNKNOWN_TOPIC_OR_PARTITION: there is no such partition.
+would begin. REPLICA_NOT_AVAILABLE: this broker has no replica of the partition; the directory is
+not remembered for later. UNKNOWN_TOPIC_OR_PARTITION: there is no such partition.
 INVALID_TOPIC_EXCEPTION: the name is too long for the copy's directory.
 Versions: 1-2.
 Not done: throttling (`replica.alter.log.dirs.io.max.bytes.per.second`); authorization.

@@ -1,8 +1,8 @@
 """BeginQuorumEpoch (53): a new leader of the metadata quorum announces itself.
 
-Behaviour: this replica follows it, unless the epoch is old (FENCED_LEADER_EPOCH). If the request is
-meant for another voter, such as one with another directory id, the leader is followed all the same,
-and the answer is INVALID_VOTER_KEY.
+Behaviour: this replica follows it. An old epoch is FENCED_LEADER_EPOCH. If the request is meant for
+another voter, such as one with another directory id, the leader is followed all the same, and the
+answer is INVALID_VOTER_KEY.
 Versions: 0-1.
 Not done: authorization.
 """
