@@ -1,10 +1,8 @@
 """A real node in a process of its own, on a free port, with a directory of its own or a given one.
 
-State: the directory, the port once it is known, the process while it runs. In: `start`, `stop`,
-`kill`, `restart`. Out: `bootstrap_servers`, `data_dir`, `log_text`. Invariants: the node is ready
-when `start` returns; it keeps its port and its data over `restart`; the `with` block leaves nothing
-behind but a `data_dir` that was given. The node stops when the process that started it is killed;
-its temporary directory then remains.
+The node is ready when `start` returns. `restart` keeps its data, and its port unless `listeners` is
+configured. The node stops when the process that started it is killed; its temporary directory then
+remains.
 """
 
 from __future__ import annotations
@@ -36,7 +34,9 @@ _LISTENERS = "listeners="
 
 
 class BrokerFailed(Exception):
-    """The node did not start or stop; the text ends with the node's log."""
+    """The node failed to start or to stop, and the text ends with the end of its log; or a call
+    needs a started node and there is none, or the reverse.
+    """
 
 
 class Broker:
@@ -68,31 +68,33 @@ class Broker:
 
     @property
     def bootstrap_servers(self) -> str:
-        """`host:port` of the first listener, for any client."""
+        """`127.0.0.1:port` of the first listener, once the node was ready."""
         return f"{HOST}:{self.port}"
 
     @property
     def data_dir(self) -> Path:
-        """The log directory of the node."""
+        """The log directory of the node, unless `log.dirs` is configured."""
         if self._given_dir is not None:
             return self._given_dir
         return self._own_dir() / "data"
 
     @property
     def process(self) -> subprocess.Popen[bytes]:
-        """The running process; raises BrokerFailed if there is none."""
+        """The process that was started, until `stop` or `kill`; it may have ended by itself. Raises
+        BrokerFailed if there is none.
+        """
         if self._process is None:
             raise BrokerFailed("the broker does not run")
         return self._process
 
     @property
     def pid(self) -> int:
-        """The process id of the running node."""
+        """The process id of `process`."""
         return self.process.pid
 
     @property
     def log_text(self) -> str:
-        """Everything that the node has logged since it was first started."""
+        """The text of the node's log file; "" if there is none."""
         if self._has_no_files():
             return ""
         path = self._log_path()
@@ -101,7 +103,7 @@ class Broker:
     def create_topics(self, topics: Topics) -> None:
         """Create topics: names, or a dict of names and their numbers of partitions.
 
-        Raises TopicNotCreated if the broker refuses one.
+        Raises TopicNotCreated if the broker refuses one, OSError if it cannot be reached.
         """
         create_topics((HOST, self.port), topics)
 
@@ -113,7 +115,10 @@ class Broker:
         return self.wait_until_ready()
 
     def launch(self) -> None:
-        """Start the node's process without waiting for it."""
+        """Start the node's process without waiting for it.
+
+        Raises BrokerFailed if one was started before, and neither stopped nor killed.
+        """
         if self._process is not None:
             raise BrokerFailed("the broker runs already")
         with open(self._log_path(), "ab") as log:
@@ -137,9 +142,10 @@ class Broker:
         return self
 
     def stop(self) -> None:
-        """Stop the node cleanly (SIGTERM); does nothing if it is not running.
+        """Stop the node cleanly (SIGTERM); does nothing if it was not started.
 
-        Raises BrokerFailed if it fails, or does not stop in time and is killed.
+        Raises BrokerFailed if its exit code shows a failure, also of a node that ended before, or
+        if it does not stop within STOP_TIMEOUT_SECONDS and is killed.
         """
         process = self._process
         if process is None:
@@ -160,9 +166,8 @@ class Broker:
         What the process held in memory is lost, files may end in the middle of a record, and the
         directory has no mark of a clean stop, so the next start recovers it. The operating system
         survives: it keeps what was written and not yet flushed to the disk, and it closes the
-        connections, so that clients notice at once. A power cut would lose unflushed writes, a
-        dead machine or a broken network would leave clients waiting (see `pause`);
-        `pykbroker.testing.world` simulates those.
+        connections, so that clients notice at once. A power cut would lose unflushed writes, and
+        a broken network would leave clients waiting; `pykbroker.testing.world` simulates those.
         """
         process = self._process
         if process is not None:
@@ -173,8 +178,8 @@ class Broker:
     def pause(self) -> None:
         """Stop the process where it is (SIGSTOP): connections stay open and nothing is answered.
 
-        To clients and to other nodes, this is how a hanging machine or a network that drops every
-        packet looks. `resume` ends it; `stop` and `close` need a running process.
+        The operating system still accepts connections for it. `resume` ends it; call that before
+        `stop` or `close`, because a paused process does not react to SIGTERM.
         """
         self.process.send_signal(signal.SIGSTOP)
         os.waitid(os.P_PID, self.process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
@@ -184,7 +189,7 @@ class Broker:
         self.process.send_signal(signal.SIGCONT)
 
     def restart(self) -> Self:
-        """Stop the node if it runs, and start it on the same port and directory."""
+        """Stop the node if it was started, and start it again with the same directory."""
         self.stop()
         return self.start()
 
@@ -219,7 +224,7 @@ class Broker:
     # ---------------------------------------------------------------- the parts
 
     def _has_no_files(self) -> bool:
-        """Return whether the node was never started, or its directory has been removed."""
+        """Return whether there is no temporary directory: not yet, or no longer."""
         return self._work_dir is None
 
     def _own_dir(self) -> Path:

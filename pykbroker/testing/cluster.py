@@ -4,10 +4,7 @@
         KafkaProducer(bootstrap_servers=cluster.bootstrap_servers)
         cluster.nodes[1].kill()
 
-State: the directory of all nodes, their ports, their processes.
-In: `start`, `stop`; on a node `kill`, `pause`, `resume`, `restart`. Out: `bootstrap_servers`.
-Invariants: every node is ready when `start` returns; a node keeps its port and its data over a
-restart; the `with` block leaves nothing behind but a `directory` that was given.
+Every node is ready when `start` returns. A node keeps its port and its data over a restart.
 """
 
 from __future__ import annotations
@@ -65,8 +62,9 @@ class Cluster:
 
     Keyword arguments are keys of Kafka's broker configuration with underscores in place of dots;
     `overrides` takes keys as they are; `pykbroker.testing.broker.TEST_DEFAULTS` apply to keys that
-    are not given, and topics have three replicas, or one on each node if there are fewer nodes.
-    `directory` names a directory to use and keep.
+    are not given, and topics have, by default, three replicas, or one on each node if there are
+    fewer nodes. `directory` names a directory to use and keep. Raises ValueError if `controllers`
+    is not between 1 and `count`.
     """
 
     def __init__(
@@ -112,11 +110,13 @@ class Cluster:
         return self._layout.bootstrap_controllers
 
     def node(self, node_id: int) -> ClusterNode:
-        """Return the node with this id."""
+        """Return the node with this id, of 1 to `count`."""
         return self.nodes[node_id - 1]
 
     def start(self) -> Self:
-        """Start all nodes and wait until each is ready."""
+        """Start all nodes and wait until each is ready; if one fails, kill all and raise
+        BrokerFailed.
+        """
         try:
             for node in self.nodes:
                 node.launch()
@@ -130,8 +130,8 @@ class Cluster:
     def stop(self) -> None:
         """Stop the nodes cleanly, brokers without a controller first.
 
-        The last voters no longer find a quorum to hand their partitions over to, and give up after
-        half a minute.
+        The last of several voters no longer find a quorum to hand their partitions over to, and
+        give up after half a minute. If one fails (BrokerFailed), those after it keep running.
         """
         for node in reversed(self.nodes):
             node.stop()
@@ -144,7 +144,7 @@ class Cluster:
     def close(self) -> None:
         """Kill the nodes and remove their temporary directory.
 
-        A clean stop would make the last nodes wait for a quorum that no longer exists. To shut down
+        A clean stop could make the last nodes wait for a quorum that no longer exists. To shut down
         a `directory` of your own cleanly, call `stop` first.
         """
         self.kill()

@@ -15,11 +15,11 @@ MOST_LINES: Final = 100
 def log_sections(
     fixtures: Mapping[str, object], starts: Mapping[Broker, int]
 ) -> list[tuple[str, str]]:
-    """Return (title, end of the log) of every broker among the fixtures of a test that has logged
-    something in it.
+    """Return (title, last lines of the log) of every broker among the fixtures of a test, each
+    once, without those whose log is empty.
 
-    `starts` contains, for brokers that other tests used before, the length of their log when this
-    test began.
+    `starts` contains, for brokers that other tests used before, the length of their log, in
+    characters, when this test began: what was logged before is left out.
     """
     sections: dict[Broker, tuple[str, str]] = {}
     for name, value in fixtures.items():

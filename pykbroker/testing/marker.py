@@ -1,4 +1,4 @@
-"""The arguments of `@pytest.mark.pykbroker(...)`: the configuration of a test's broker."""
+"""The arguments of `@pytest.mark.pykbroker(...)`: a broker's configuration, and its topics."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class BrokerOptions(NamedTuple):
 
 
 class MarkerError(Exception):
-    """The marker's arguments are invalid; the text says which."""
+    """The marker's arguments are invalid; the text says why."""
 
 
 def options_of(marks: Iterable[pytest.Mark]) -> BrokerOptions:
-    """Merge the markers of a test, its class and its module; the closest one takes precedence.
-    Raises MarkerError.
+    """Merge the markers of a test, its class and its module; for each key and topic, the first of
+    `marks`, which is the closest, takes precedence. Raises MarkerError.
     """
     config: dict[str, str] = {}
     topics: dict[str, int] = {}

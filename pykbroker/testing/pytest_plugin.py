@@ -1,11 +1,12 @@
 """pytest fixtures with a real broker, registered through the entry point `pytest11`.
 
-`pykbroker`: a broker of its own for every test. `pykbroker_shared`: one broker for the whole run,
-with a prefix for the names of each test. `pykbroker_session`: the same broker, as it is.
+`pykbroker`: a broker of its own for every test that uses it. `pykbroker_shared`: one broker for the
+test session, with a prefix for the names of each test; with pytest-xdist, each worker has one.
+`pykbroker_session`: the same broker, as it is.
 
 `@pytest.mark.pykbroker(num_partitions=3, topics=["orders"])` configures the test's own broker and
 creates topics; the ini option `pykbroker_config` configures every broker that the fixtures start.
-A failed test reports what its broker logged.
+A failed test reports the last lines that its brokers logged.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def pykbroker(request: pytest.FixtureRequest) -> Iterator[Broker]:
 
 @pytest.fixture(scope="session")
 def pykbroker_session(pytestconfig: pytest.Config) -> Iterator[Broker]:
-    """One broker for the whole run, started when the first test needs it."""
+    """One broker for the test session, started when the first test needs it."""
     from pykbroker.testing.broker import Broker
 
     with Broker(overrides=_config(pytestconfig)) as broker:
@@ -64,7 +65,7 @@ def pykbroker_session(pytestconfig: pytest.Config) -> Iterator[Broker]:
 
 @pytest.fixture
 def pykbroker_shared(request: pytest.FixtureRequest, pykbroker_session: Broker) -> SharedBroker:
-    """The broker of the whole run; `topic(name)` and `group(name)` belong to this test only."""
+    """The broker of the session; `topic(name)` and `group(name)` belong to this test only."""
     from pykbroker.testing.shared_broker import SharedBroker
 
     options = _options(request.node)
@@ -80,14 +81,14 @@ def pykbroker_shared(request: pytest.FixtureRequest, pykbroker_session: Broker) 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Record where the log of the shared broker ends before the test."""
+    """Record where the log of the shared broker ends before the test: 0 if it is not started."""
     shared = item.config.stash.get(_SHARED, None)
     item.stash[_LOG_START] = 0 if shared is None else len(shared.log_text)
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
-    """Add the logs of the brokers among its fixtures to the report of a failed test."""
+    """Add the ends of the logs of the brokers among its fixtures to the report of a failed test."""
     outcome = yield
     report: pytest.TestReport = outcome.get_result()
     if report.failed and "pykbroker.testing.broker" in sys.modules:
@@ -109,7 +110,7 @@ def _options(node: pytest.Item) -> BrokerOptions:
 
 
 def _config(config: pytest.Config) -> dict[str, str]:
-    """Return the configuration in the ini option."""
+    """Return the configuration in the ini option; UsageError if a line is not KEY=VALUE."""
     settings: dict[str, str] = {}
     for line in config.getini(_INI):
         key, equals, value = line.partition("=")

@@ -1,4 +1,4 @@
-"""One broker that many tests share, as seen by one of them: every name begins with its prefix."""
+"""One broker that many tests share, as seen by one of them: its names begin with a prefix."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _numbers = itertools.count(1)
 
 
 class SharedBroker:
-    """The broker of the whole run, with names that belong to one test.
+    """A broker that tests share, with names that belong to one of them.
 
     `topic` and `group` add the prefix to a name, so that two tests can use the same name without
     interfering.
@@ -39,7 +39,7 @@ class SharedBroker:
         return self.prefix + name
 
     def create_topics(self, topics: Topics) -> None:
-        """Create this test's topics: names, or names with their numbers of partitions."""
+        """Create this test's topics, which get the prefix; see `Broker.create_topics`."""
         if isinstance(topics, Mapping):
             self.broker.create_topics({self.topic(name): topics[name] for name in topics})
         else:
@@ -50,5 +50,5 @@ class SharedBroker:
 
 
 def _legal(name: str) -> str:
-    """Return the start of `name` with only the characters that Kafka allows in topic names."""
+    """Return the start of `name`, with `-` for what Kafka does not allow in topic names."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name)[:_LONGEST]

@@ -21,14 +21,14 @@ _DEFAULT: Final = -1  # num.partitions, default.replication.factor
 
 
 class TopicNotCreated(Exception):
-    """The broker refused to create a topic; the text contains its name and the reason."""
+    """The broker did not create a topic; the text contains its name and the reason."""
 
 
 def create_topics(address: tuple[str, int], topics: Topics) -> None:
     """Create topics: names, or names with their numbers of partitions.
 
-    Returns once the topics are in the metadata. Raises TopicNotCreated if the broker refuses one,
-    OSError if it cannot be reached.
+    Returns once the controller has committed them. Raises TopicNotCreated for the first that the
+    broker refuses, although the others may be created, OSError if it cannot be reached.
     """
     counts = topics if isinstance(topics, Mapping) else dict.fromkeys(topics, _DEFAULT)
     if not counts:

@@ -80,7 +80,9 @@ class Transactions:
     # ---------------------------------------------------------------- clients
 
     def add_clients(self, scale: int) -> None:
-        """Add one or two transactional ids, sometimes with two clients for one of them."""
+        """Add one or two transactional ids, sometimes with two clients for one of them, and one or
+        two readers.
+        """
         dice = self._world.dice("transactions")
         names = [f"copier-{number}" for number in range(dice.randint(1, 2))]
         for name in names:

@@ -1,3 +1,3 @@
-"""Scripted clients: they speak Kafka's protocol over the simulated network, and remember what
-they were promised. Each draws what it does from a seed of its own.
+"""Scripted clients, which speak Kafka's protocol over the simulated network. Each draws what it
+does from a stream of random numbers of its own.
 """

@@ -1,6 +1,6 @@
-"""An administrator: creates, grows, configures and deletes topics, and inspects them.
+"""An administrator: creates, grows, configures and deletes topics, trims and inspects them.
 
-Requests whose answer is missing are neither true nor false in the `Catalog`: the next look decides.
+After a change that was not answered, the `Catalog` allows what was before and what was asked for.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Administrator(Client):
         self.changes = 0
 
     async def script(self) -> None:
-        """Do one thing after the other."""
+        """Do one thing after the other until it is stopped."""
         while not self.is_stopping:
             action = getattr(self, f"_{pick(self.dice, ACTIONS)}")
             try:
@@ -114,8 +114,10 @@ class Administrator(Client):
         configs: dict[str, str],
         replicas: int = 0,
     ) -> TopicPromise:
-        """Create a topic; its promise says whether that was answered. `replicas`: of each partition
-        (0: as many as this administrator's topics have)."""
+        """Create a topic and return its promise, which stays in the catalog if there is an error.
+        `replicas`: of each partition (0: as many as this administrator's topics have). Raises
+        KafkaError.
+        """
         topic = TopicPromise(name, partitions, rules)
         topic.replicas = replicas or self._replication_factor
         topic.configs = {key: {value} for key, value in configs.items()}
@@ -124,7 +126,9 @@ class Administrator(Client):
         return topic
 
     async def create_again(self, topic: TopicPromise) -> None:
-        """Ask for the creation of a topic (again, if there was no answer)."""
+        """Ask for the creation of a topic (again, if there was no answer). Raises KafkaError, but
+        not if the topic exists already.
+        """
         version = self.version_of("CreateTopics")
         topic.unanswered_creations += 1
         configs = [
@@ -214,7 +218,9 @@ class Administrator(Client):
         self.note(f"deleted {topic.name}")
 
     async def _look(self) -> None:
-        """Compare a node's metadata with what was promised."""
+        """Read a node's metadata. If no other client changes topics, compare it with what was
+        promised, unless that has changed meanwhile, and learn ids.
+        """
         before = {name: topic.state for name, topic in self.catalog.topics.items()}
         counts = {name: topic.partitions for name, topic in self.catalog.topics.items()}
         version = self.version_of("Metadata", 1)
@@ -245,7 +251,7 @@ class Administrator(Client):
         promise.topic_id = topic_id
 
     async def learn_ids(self) -> None:
-        """Ask for the ids of all topics, which producers and readers need."""
+        """Ask for the ids of all topics of the catalog; see `ask_again`."""
 
         async def attempt() -> Any:
             wanted = [MetadataRequestTopic(name=name) for name in self.catalog.topics]
@@ -282,7 +288,7 @@ class Administrator(Client):
         self.note(f"set {key}={value} of {topic.name}")
 
     async def set_configs(self, name: str, configs: Mapping[str, str]) -> None:
-        """Set configurations of a topic."""
+        """Set configurations of a topic. Raises KafkaError."""
         response = await self.ask(
             IncrementalAlterConfigsRequest(
                 resources=[
@@ -324,7 +330,7 @@ class Administrator(Client):
     # ---------------------------------------------------------------- records
 
     async def _trim(self) -> None:
-        """Delete records of a partition, up to some offset that is known to be there."""
+        """Delete the records of a partition before some offset that is known to be there."""
         topic = self._pick_topic(only_own=False)
         if topic is None or topic.rules.is_compacted:
             return

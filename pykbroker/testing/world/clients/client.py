@@ -1,7 +1,9 @@
-"""The base of scripted clients: a separate machine, real connections, and a running coroutine.
+"""The base of scripted clients: a machine of its own, the connections of the broker's own client
+code, and a running coroutine.
 
-A request is built for a version that the client draws: all versions that a node offers are spoken
-in the long run. A client that meets what it must not see makes the world fail.
+Most requests are sent in a version that the client draws: some clients use the newest version, some
+the oldest that fits the request, some any of these. An exception that leaves the coroutine makes
+the world fail.
 """
 
 from __future__ import annotations
@@ -75,7 +77,7 @@ class Client(ABC):
     # ---------------------------------------------------------------- running
 
     def start(self) -> None:
-        """Run until the script is through, or until it is asked to stop."""
+        """Start the script after a short pause; if it ends with an exception, the world fails."""
         spawn(self._run()).on_resolved(self._ended)
 
     async def _run(self) -> None:
@@ -84,7 +86,7 @@ class Client(ABC):
 
     @abstractmethod
     def script(self) -> Coroutine[Deferred, Any, None]:
-        """What this client does; it ends soon after `is_stopping` is set."""
+        """What this client does; if it has no end of its own, it looks at `is_stopping`."""
 
     def _ended(self, outcome: object) -> None:
         self.is_done = True
@@ -93,25 +95,25 @@ class Client(ABC):
             self.world.fail(outcome)
 
     def stop(self) -> None:
-        """Bring the script to its end."""
+        """Ask the script to end."""
         self.is_stopping = True
 
     def note(self, text: str) -> None:
-        """A line of the timeline."""
+        """Add a line to the timeline."""
         self.world.timeline.note(self.name, text)
 
     def violated(self, text: str) -> Violation:
-        """To raise: this client saw what must not be."""
+        """Return an exception to raise: this client saw what must not be."""
         return Violation(f"{self.name}: {text}")
 
     async def pause(self, least_ms: int, most_ms: int) -> None:
-        """Do nothing for a while."""
+        """Do nothing for a random time between these, in milliseconds."""
         await self.environment.scheduler.sleep(self.dice.randint(least_ms, most_ms))
 
     # ---------------------------------------------------------------- requests
 
     def version_of(self, api_name: str, lowest: int = 0) -> int:
-        """A version of an API, of those from `lowest` on."""
+        """Return a version of an API, of those from `lowest` on, as is this client's habit."""
         api = API_BY_NAME[api_name]
         least = max(lowest, api.min_version)
         if self._habit == "newest":
@@ -123,9 +125,10 @@ class Client(ABC):
         return self.dice.choice(self.bootstrap)
 
     def is_unexpected(self, failure: KafkaError, connection: str) -> bool:
-        """May a request not fail so when nothing fails any more?
+        """Return whether a request must not fail so once the faults are over.
 
-        A connection of before may have broken without a word: its next request finds out.
+        The first NETWORK_EXCEPTION of a connection is excused: it may have broken before, and its
+        next request finds out.
         """
         if failure.code == ErrorCode.NETWORK_EXCEPTION and connection not in self._broken:
             self._broken.add(connection)
@@ -141,7 +144,12 @@ class Client(ABC):
         timeout_ms: int = REQUEST_TIMEOUT_MS,
         purpose: str = "requests",
     ) -> Any:
-        """The response. KafkaError: there is none, and nobody knows what the node did."""
+        """Send a request to `peer` (None: any node), and return the response; its error codes are
+        for the caller.
+
+        Raises KafkaError if there is no response: the node may have handled the request or not.
+        Raises Violation if no fault explains that, or for UNSUPPORTED_VERSION.
+        """
         deadline_ms = self.environment.clock.now_ms() + timeout_ms
         peer = self.any_node() if peer is None else peer
         sent = self.pool.send(
@@ -170,9 +178,10 @@ class Client(ABC):
     async def ask_again(
         self, attempt: Callable[[], Coroutine[Deferred, Any, Any]], tries: int = 60
     ) -> Any:
-        """Repeat a request that changes nothing, or may be repeated, until it is answered.
+        """Repeat a request that changes nothing, or may be repeated, until `attempt` returns.
 
-        None when the client is to stop, or `tries` are over. KafkaError if it is not retriable.
+        Returns None when the client is to stop, or `tries` are over. Raises a KafkaError of
+        `attempt` that is not retriable.
         """
         for _ in range(tries):
             try:

@@ -1,8 +1,8 @@
 """A read_committed reader: it reports to its ledger what a Kafka consumer would return to its user.
 
-It follows all partitions of the topic of transactions, leaves out control batches and what the
-aborted lists name, and begins again at the start of the log now and then: what was visible once is
-visible again, and nothing else before it.
+It follows all partitions of the topic of transactions, and leaves out control batches and what the
+aborted lists name. While there are faults it begins again at the start of the log now and then, for
+the ledger to compare both readings.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class CommittedReader(TransactionalClient):
         self.positions = dict.fromkeys(self.positions, 0)
 
     async def script(self) -> None:
-        """Read from one leader after the other until the end of the world."""
+        """Read from one leader after the other until it is stopped."""
         while not self.is_stopping:
             if self._failures != self.catalog.power_failures or (
                 self.dice.one_in(ONE_IN_BEGINS_AGAIN) and not self.world.is_calm()
@@ -120,7 +120,8 @@ class CommittedReader(TransactionalClient):
 
 
 def committed_records(answer: Any, start: int) -> tuple[dict[int, bytes], int]:
-    """(offset -> identity, the next offset): what a consumer shows of a partition's response.
+    """Return (offset -> identity, the next offset) of what a consumer shows of a partition's
+    response, if it had read up to `start`.
 
     Source: Kafka's `CompletedFetch.java`.
     """

@@ -1,8 +1,6 @@
 """A member of a classic consumer group: it joins, receives partitions, commits, leaves.
 
-It checks, with the `GroupLedger` that all members of a group share: every generation has one
-leader; a partition has one owner in a generation; members get what their leader assigned; the
-committed offset is one that was committed last.
+It reports what it is told to the `GroupLedger` that all members of a group share, which checks it.
 """
 
 from __future__ import annotations
@@ -73,7 +71,7 @@ class GroupMember(RoutedClient):
         self.rounds = 0
 
     async def script(self) -> None:
-        """Join, stay for a while, leave or vanish, join again."""
+        """Join, stay for a while, leave or vanish or neither, join again, until it is stopped."""
         while not self.is_stopping:
             try:
                 if await self._join():
@@ -88,7 +86,9 @@ class GroupMember(RoutedClient):
     # ---------------------------------------------------------------- joining
 
     async def _ask_group(self, message: Message, version: int, timeout_ms: int = 2_000) -> Any:
-        """As `ask`. KafkaError, too, when a power failure lies between: whose answer is it?"""
+        """Ask the coordinator; see `ask`. Also raises KafkaError if `GroupLedger.life` has changed
+        meanwhile: the answer may be that of a former coordinator.
+        """
         life = self._ledger.life
         peer = None if self.knows_one_node else await self.coordinator(GROUP, self._ledger.group)
         response = await self.ask(

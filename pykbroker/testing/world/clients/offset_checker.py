@@ -20,10 +20,10 @@ TRIES = 20
 
 
 class OffsetChecker(TransactionalClient):
-    """See the module's text: input offsets and output records agree."""
+    """A scripted client that compares committed offsets with transactions."""
 
     async def script(self) -> None:
-        """Each partition of each group."""
+        """Check each partition in the group of each transactional id that got a producer id."""
         for transactional_id in sorted({at.transactional_id for at in self.ledger.instances}):
             for index in range(self.topic.partitions):
                 offset = await self._fetch(f"group-of-{transactional_id}", index)

@@ -17,7 +17,7 @@ FIRST_WITH_GROUPS_LIST = 8
 
 
 def offset_fetch(group: str, topic: TopicPromise, index: int, version: int) -> OffsetFetchRequest:
-    """The request; `version` is 7 or later."""
+    """Return the request; `version` is 7 or later."""
     if version < FIRST_WITH_GROUPS_LIST:
         asked = OffsetFetchRequestTopic(name=topic.name, partition_indexes=[index])
         return OffsetFetchRequest(group_id=group, topics=[asked], require_stable=True)
@@ -31,7 +31,7 @@ def offset_fetch(group: str, topic: TopicPromise, index: int, version: int) -> O
 
 
 def fetched_offset(response: Any, version: int) -> int:
-    """The offset of the answer; KafkaError."""
+    """Return the committed offset, -1 if there is none. Raises KafkaError for an error code."""
     answer = response.groups[0] if version >= FIRST_WITH_GROUPS_LIST else response
     if answer.error_code:
         raise KafkaError(answer.error_code)

@@ -1,8 +1,8 @@
 """A producer: it sends batches to some partitions, each at most TRIES times until it is answered.
 
-An idempotent one numbers its batches (InitProducerId); then each record is in the log once at most,
-and the records of one producer id have the order in which they were sent. If it has to begin anew
-with another id, it does not repeat what is unanswered. `acks` is -1 or 1; where nodes replicate, a
+An idempotent one numbers its batches (InitProducerId): the ledger then checks that no record is
+stored twice, and the order of the records of one producer id. If it has to begin anew with
+another id, it does not repeat what is unanswered. `acks` is -1 or 1; where nodes replicate, a
 leader that acknowledged with 1 may take what nobody else has with it.
 """
 
@@ -98,7 +98,9 @@ class ProducerClient(RoutedClient):
         self.acknowledged = 0
 
     async def script(self) -> None:
-        """Send until the number of batches is reached, and some more when the faults are over."""
+        """Send until the number of batches is reached, and some more when the faults are over, but
+        no more once it is stopped.
+        """
         await self._work()
         while not self.world.is_calm(GRACE_US):
             await self.pause(200, 1_000)
@@ -165,8 +167,10 @@ class ProducerClient(RoutedClient):
         )
 
     def _may_be_forgotten(self, batch: Batch) -> bool:
-        """Only the last batch of a producer is in its snapshots. A batch that was sent together
-        with later ones is recognised as long as the log still has it.
+        """Return whether a node may not recognise a batch, without a power failure.
+
+        Only the last batch of a producer is in its snapshots. A batch that was sent together with
+        later ones is recognised as long as the log still has it.
 
         A replica that was away may have missed even the last one: what the leader has deleted
         meanwhile does not reach it.
@@ -178,8 +182,10 @@ class ProducerClient(RoutedClient):
         return batch.is_pipelined and (is_deletable or rules.is_compacted)
 
     def _stream(self) -> str:
-        """Records of one stream keep their order: a late batch of an old producer id may come
-        after those of the next."""
+        """Return the name for whose records the ledger checks the order, if they are idempotent:
+        one for each producer id, because a late batch of an old id may come after those of the
+        next.
+        """
         identity = self._identity
         return self.name if identity is None else f"{self.name}/{identity.producer_id}"
 
@@ -211,7 +217,8 @@ class ProducerClient(RoutedClient):
     async def _send_all(self, batches: list[Batch]) -> None:
         """Send the batches, one request each and all at once; then again what is unanswered.
 
-        The order of the unanswered ones stays: later ones are only sent behind earlier ones.
+        The order of a partition's unanswered ones stays: later ones are only sent behind earlier
+        ones.
         """
         is_calm_before = self.world.is_calm(PATIENCE_US)
         for _ in range(TRIES):
@@ -254,7 +261,7 @@ class ProducerClient(RoutedClient):
         self._identity = None  # gaps in the sequence of a partition are not for others to fill
 
     async def _ways_of(self, batches: list[Batch]) -> list[tuple[Batch, Peer]]:
-        """The unanswered batches whose partitions have leaders, and these."""
+        """Return the unanswered batches whose partitions have known leaders, and these."""
         waiting = [batch for batch in batches if not batch.is_answered]
         if self.knows_one_node:
             peer = self.any_node()

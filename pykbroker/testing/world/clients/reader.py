@@ -1,9 +1,10 @@
 """A reader: it follows partitions from their start to their end, with fetch sessions or without.
 
 Each partition is read from its leader, with a session for each node that leads some. The reader
-checks that offsets follow each other without gaps, except where records were compacted or deleted
-at the start of the log. When the faults are over it must reach the end of every partition: this
-reveals a session that forgets a partition, or a long poll that is never woken.
+checks that offsets follow each other without gaps, except in compacted topics and in those that a
+power failure may have taken records from; where its offset is out of range, it may go to the start
+of the log. When the faults are over it must reach the end of every partition: this reveals a
+session that forgets a partition, or a long poll that is never woken.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ class Session:
         self.begin()
 
     def begin(self) -> None:
-        """Begin anew: the node is told of all partitions."""
+        """Begin anew: the next request names all partitions."""
         self.id = 0
         self.epoch = 0 if self._is_incremental else -1
         for position in self.positions:
@@ -85,7 +86,7 @@ class Session:
         self.forgotten = []
 
     def take(self, position: Position) -> None:
-        """Its partition is led here from now on."""
+        """Move a position from its session, if it has one, to this one."""
         before = position.session
         if before is not None:
             before.positions.remove(position)
@@ -124,7 +125,7 @@ class ReaderClient(RoutedClient):
                 self._session_with(None).take(position)
 
     async def script(self) -> None:
-        """Read until the end of the world."""
+        """Read until it is stopped."""
         while not self.is_stopping:
             if not self.knows_one_node:
                 await self._follow_leaders()
@@ -279,7 +280,9 @@ class ReaderClient(RoutedClient):
         self.note(f"{name} is read up to {position.offset}")
 
     async def _find_start(self, position: Position) -> None:
-        """The log was cut: begin where it starts now."""
+        """Ask where the log starts now, and go there if that is later, or if a power failure took
+        records of it.
+        """
         version = self.version_of("ListOffsets")
         partition = ListOffsetsPartition(partition_index=position.index, timestamp=EARLIEST)
         topic = ListOffsetsTopic(name=position.topic.name, partitions=[partition])

@@ -1,4 +1,5 @@
-"""An administrator of replicas: moves partitions between nodes, cancels moves, elects leaders.
+"""An administrator of replicas: moves partitions between nodes, cancels moves, and asks for the
+election of preferred leaders.
 
 Whatever it asks for, no promise to any other client changes.
 """
@@ -53,7 +54,7 @@ class Reassigner(Client):
         self.changes = 0
 
     async def script(self) -> None:
-        """One change after the other."""
+        """Ask for one change after the other until it is stopped."""
         while not self.is_stopping:
             action = getattr(self, f"_{pick(self.dice, ACTIONS)}")
             try:

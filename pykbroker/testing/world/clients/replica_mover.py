@@ -1,7 +1,7 @@
 """An operator of disks: moves replicas between the log directories of their nodes, at any time.
 
 Also to a directory that is offline or does not exist, to where a replica already is, and elsewhere
-while a move is under way. Whatever it asks for, no promise to any other client changes.
+while a move is under way; and it may name partitions that have no replica on the node.
 """
 
 from __future__ import annotations
@@ -45,7 +45,9 @@ def contents_of(response: DescribeLogDirsResponse) -> Contents:
 
 
 class ReplicaMover(Client):
-    """A scripted operator. `partitions` returns the ids of the topics and partitions there are."""
+    """A scripted operator. `partitions` returns the partitions that it may name, each with the id
+    of its topic.
+    """
 
     def __init__(
         self,
@@ -62,7 +64,7 @@ class ReplicaMover(Client):
         self._latest: list[TopicPartition] = []
 
     async def script(self) -> None:
-        """One request after the other."""
+        """Send one request after the other until it is stopped."""
         while not self.is_stopping:
             action = getattr(self, f"_{pick(self.dice, ACTIONS)}")
             try:
@@ -130,7 +132,7 @@ class ReplicaMover(Client):
             raise self.violated(f"a replica is in two directories of {node.name}: {logs}")
 
     async def describe(self, node: Node) -> DescribeLogDirsResponse:
-        """Ask a node for all its directories."""
+        """Ask a node for all its directories. Raises KafkaError."""
         version = self.version_of("DescribeLogDirs")
         response: DescribeLogDirsResponse = await self.ask(
             DescribeLogDirsRequest(topics=None), version, peer=node.peer
@@ -141,7 +143,7 @@ class ReplicaMover(Client):
 
 
 class DirectoryAuditor(ReplicaMover):
-    """Asks every node once for its directories."""
+    """Asks every node once what its online directories contain; `contents`: by node id."""
 
     contents: dict[int, Contents]
 

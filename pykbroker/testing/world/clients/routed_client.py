@@ -1,7 +1,7 @@
 """A client that routes its requests to leaders of partitions and to coordinators.
 
-Leaders are asked for with Metadata, coordinators with FindCoordinator, of any node; both are
-forgotten when a node says that it is not the one, or does not answer.
+It looks leaders up with Metadata and coordinators with FindCoordinator, at any node. It keeps what
+it has found until its script forgets all leaders, or all coordinators.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class RoutedClient(Client):
 
     @property
     def knows_one_node(self) -> bool:
-        """One node is the leader and coordinator of everything."""
+        """Whether it knows one node only, which leads and coordinates everything."""
         return len(self.bootstrap) == 1
 
     # ---------------------------------------------------------------- who leads
@@ -38,7 +38,7 @@ class RoutedClient(Client):
     async def leaders_of(
         self, partitions: Iterable[TopicPartition]
     ) -> dict[Peer, list[TopicPartition]]:
-        """The partitions by their leaders; those without one are left out."""
+        """Return the partitions by their leaders; those without a known one are left out."""
         partitions = list(partitions)
         missing = sorted({each.topic for each in partitions if each not in self._leaders})
         if missing:
@@ -53,7 +53,7 @@ class RoutedClient(Client):
         return found
 
     def forget_leaders(self) -> None:
-        """Ask again."""
+        """Forget all leaders, so that the next lookup asks again."""
         self._leaders.clear()
 
     async def _learn_leaders(self, topics: Sequence[str]) -> None:
@@ -75,7 +75,9 @@ class RoutedClient(Client):
     # ---------------------------------------------------------------- who coordinates
 
     async def coordinator(self, kind: int, key: str) -> Peer:
-        """The coordinator of a group or a transactional id; KafkaError when there is none now."""
+        """Return the coordinator of a group or a transactional id. Raises KafkaError if it is not
+        known and cannot be found now.
+        """
         found = self._coordinators.get((kind, key))
         if found is not None:
             return found
@@ -94,5 +96,5 @@ class RoutedClient(Client):
         return found
 
     def forget_coordinators(self) -> None:
-        """Ask again."""
+        """Forget all coordinators, so that the next lookup asks again."""
         self._coordinators.clear()

@@ -34,7 +34,7 @@ class TransactionalClient(RoutedClient):
         self.ledger = ledger
 
     def version_between(self, api_name: str, least: int, most: int) -> int:
-        """A version of an API within these bounds."""
+        """Return a version of an API within these bounds."""
         api = API_BY_NAME[api_name]
         most = min(most, api.max_version)
         least = max(least, api.min_version)
@@ -51,7 +51,9 @@ class TransactionalClient(RoutedClient):
         return response
 
     async def by_leader(self, indexes: Iterable[int]) -> dict[Peer, list[int]]:
-        """Partitions of the topic by their leaders; those without one are left out."""
+        """Return partitions of the topic by their leaders; those without a known one are left
+        out.
+        """
         wanted = [TopicPartition(self.topic.name, index) for index in indexes]
         found = await self.leaders_of(wanted)
         return {peer: [each.partition for each in owned] for peer, owned in found.items()}
@@ -59,7 +61,9 @@ class TransactionalClient(RoutedClient):
     async def ask_coordinator(
         self, kind: int, key: str, message: Message, version: int, purpose: str
     ) -> Any:
-        """The answer of the coordinator to a request."""
+        """Return the answer of the coordinator to a request. Raises KafkaError, as `coordinator`
+        and `ask_within_life` do.
+        """
         peer = await self.coordinator(kind, key)
         return await self.ask_within_life(
             message, version, peer=peer, timeout_ms=REQUEST_TIMEOUT_MS, purpose=purpose

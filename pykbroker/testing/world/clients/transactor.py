@@ -2,12 +2,13 @@
 
     InitProducerId -> a transaction -> ... -> another InitProducerId: a successor with the same id
     a transaction: batches to some partitions, sometimes offsets of a group, EndTxn
-    at any step:   the client crashes, waits longer than its timeout, or is fenced by a rival with
-                   the same transactional id
+    on the way:    the client crashes, waits for half to twice its timeout, or is fenced by a rival
+                   with the same transactional id
 
 It speaks as clients of transaction.version 0 and 1 do (AddPartitionsToTxn, AddOffsetsToTxn) or,
 when the node has finalised version 2, also as clients of that. When the faults are over it must
-succeed, unless a power failure may have made its id unusable (TRIES_WHEN_FORGOTTEN).
+succeed (a rival need not), unless a power failure may have made its id unusable
+(TRIES_WHEN_FORGOTTEN).
 `transactor_requests.py` has what it sends.
 """
 
@@ -34,7 +35,8 @@ ONE_IN_LINGERS = 12
 class Transactor(TransactorRequests):
     """A scripted transactional producer.
 
-    rival: another client with the same transactional id, which stops when all is calm.
+    rival: another client with the same transactional id; this one waits for its end before it has
+    to succeed.
     """
 
     is_rival = False
@@ -42,7 +44,7 @@ class Transactor(TransactorRequests):
     transactions_left = 10
 
     async def script(self) -> None:
-        """Work, then show that it works when nothing fails."""
+        """Work; then, if it is no rival, show that it works when nothing fails."""
         while self.transactions_left > 0 and not self.is_stopping:
             instance = await self._next_instance()
             if instance is not None:
@@ -114,7 +116,7 @@ class Transactor(TransactorRequests):
     # ---------------------------------------------------------------- one transaction
 
     async def _transact(self, instance: ProducerInstance) -> None:
-        """Fenced, Vanished: the producer is of no use any more."""
+        """Run one transaction. Raises Fenced or Vanished: the producer is of no use any more."""
         transaction = self.ledger.begin(instance, self.world.now_us)
         is_commit = True
         try:
@@ -161,7 +163,7 @@ class Transactor(TransactorRequests):
             self.note(f"could not fill {transaction} before leaving it open: {why}")
 
     async def _haunt(self, instance: ProducerInstance) -> None:
-        """A zombie: it goes on, though it was told that it is replaced."""
+        """Continue as a zombie, after it was fenced."""
         transaction = self.ledger.begin(instance, self.world.now_us)
         transaction.is_contested = True
         try:

@@ -5,11 +5,13 @@
     a retriable code, or no response        sends the same request again
     fenced, a new epoch                     stops being used (`Fenced`)
     the transaction cannot be committed     aborts it (`MustAbort`)
-    no response for very long               disappears (`Vanished`), but never after the faults
+    no success in TRIES tries               disappears (`Vanished`); long after the faults this is
+                                            a violation, unless a power failure explains it
     unknown to a former coordinator         disappears
 
-A code that no event explains (the producer was not replaced, no timeout has passed, no power
-failure lost anything) is a violation; so is success for a producer that was replaced before.
+While there are faults it also disappears at random. A code that no event explains (such as a
+replaced producer, a timeout or a power failure) is a violation; so is success in a transaction of
+a producer that was replaced before.
 """
 
 from __future__ import annotations
@@ -125,7 +127,9 @@ class TransactorRequests(TransactionalClient):
         transaction: SentTransaction | None,
         attempt: Callable[[], Coroutine[Deferred, Any, int]],
     ) -> None:
-        """Send until the answer is 0; Fenced, MustAbort, Vanished otherwise."""
+        """Repeat an attempt until its answer is 0. Raises Fenced, MustAbort or Vanished otherwise,
+        and Violation.
+        """
         for _ in range(TRIES):
             was_replaced = transaction is not None and self.ledger.is_replaced(transaction.instance)
             is_moving = self.coordinators_move()
@@ -190,7 +194,7 @@ class TransactorRequests(TransactionalClient):
     # ---------------------------------------------------------------- producer ids
 
     async def initialise(self) -> ProducerInstance:
-        """Become the producer of the transactional id. Vanished."""
+        """Become the producer of the transactional id. Raises Vanished."""
         instance = ProducerInstance(
             self.transactional_id,
             f"{self.name}/{self.sender}",
@@ -201,7 +205,7 @@ class TransactorRequests(TransactionalClient):
         return instance
 
     async def bump(self, instance: ProducerInstance) -> None:
-        """Go on with the next epoch, after an error (KIP-360)."""
+        """Go on with the next epoch, after an error (KIP-360). Raises Fenced or Vanished."""
         await self._initialise(instance, FIRST_THAT_BUMPS)
         instance.must_bump = False
 
@@ -238,7 +242,7 @@ class TransactorRequests(TransactionalClient):
     async def add_partitions(
         self, instance: ProducerInstance, transaction: SentTransaction, indexes: Iterable[int]
     ) -> None:
-        """Add those that have not joined."""
+        """Add those partitions that have not joined."""
         missing = [index for index in indexes if index not in transaction.joined]
         if not missing:
             return
@@ -318,7 +322,7 @@ class TransactorRequests(TransactionalClient):
     async def produce(
         self, instance: ProducerInstance, transaction: SentTransaction, indexes: Iterable[int]
     ) -> None:
-        """Send one batch to each partition, again until all are answered."""
+        """Send one batch to each partition, and again until all are answered; see `_until_done`."""
         joins = instance.joins_with_batch
         version = self.version_between("Produce", 12 if joins else 3, 13 if joins else 11)
         waiting = {index: self._make_batch(instance, transaction, index) for index in indexes}
@@ -420,7 +424,7 @@ class TransactorRequests(TransactionalClient):
     async def end(
         self, instance: ProducerInstance, transaction: SentTransaction, *, is_commit: bool
     ) -> None:
-        """Commit or abort. Fenced, Vanished."""
+        """Commit or abort. Raises Fenced, also for MustAbort, or Vanished."""
         bumps = instance.joins_with_batch
         version = self.version_between("EndTxn", 5 if bumps else 0, 5 if bumps else 4)
         message = EndTxnRequest(
@@ -463,7 +467,7 @@ class TransactorRequests(TransactionalClient):
     # ---------------------------------------------------------------- offsets
 
     async def check_offsets(self, instance: ProducerInstance) -> None:
-        """Compare a committed offset of the group with its transactions."""
+        """Compare a committed offset of the group with its transactions, if it can be fetched."""
         index = self.dice.randrange(self.topic.partitions)
         version = self.version_of("OffsetFetch", FIRST_WITH_STABLE_OFFSETS)
         least = self.ledger.least_committed(self.transactional_id, index)

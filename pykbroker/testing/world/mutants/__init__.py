@@ -7,7 +7,7 @@
     metadata_mutants.py  topics, configurations, the metadata log
     transaction_mutants.py  the coordinator of transactions, markers, what readers and groups see
     raft_mutants.py      elections, what is committed, the controller's failover
-    replication_mutants.py  in-sync replicas, high watermarks, truncation, elections, markers
+    replication_mutants.py  in-sync replicas, high watermarks, truncation
     election_mutants.py  eligible replicas, who is known to have crashed
     move_mutants.py      moves between log directories
     hunt.py              finds a seed that shows a mutant

@@ -37,7 +37,9 @@ class Caught(NamedTuple):
 
 
 def hunt(mutant: Mutant, seeds: Iterable[int], failure_of: Callable[[int], str]) -> Caught | None:
-    """Live with the mutant; `failure_of(seed)` is "" when nothing was noticed."""
+    """Live with the mutant, one seed after the other; return the first that shows it, or None.
+    `failure_of(seed)` is "" when nothing was noticed.
+    """
     with applied(mutant):
         for seed in seeds:
             failure = failure_of(seed)

@@ -1,4 +1,4 @@
-"""Broken rules of logs: appending, producers, flushing, recovery, retention, compaction."""
+"""Broken rules of logs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Broken rules of metadata: topics, configurations, producer ids, their log and its snapshots."""
+"""Broken rules of metadata, of its log, and of what a node does with it."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def _as_if_synced(original: Any, moves: Any, topic_partition: Any) -> Any:
 
 
 async def _no_sync(original: Any, mover: Any, future: Any) -> None:
-    """The copy is complete, and only in memory."""
+    """The copy is complete, and not synced."""
 
 
 MOVE_MUTANTS = (

@@ -1,7 +1,4 @@
-"""A mutant: the code of a node with one broken rule, put in place at run time.
-
-A world that does not notice a mutant checks nothing about that rule.
-"""
+"""A mutant: the code of a node with one broken rule, put in place at run time."""
 
 from __future__ import annotations
 
@@ -14,8 +11,9 @@ from pykbroker.values import NamedTuple
 
 
 class Patch(NamedTuple):
-    """`make(original)` takes the place of what `target` names: "module:Class.method", or
-    "module:Class.TABLE[key]"."""
+    """`make(original)` takes the place of what `target` names, in a module of `pykbroker`:
+    "module:name", "module:Class.name", or "module:Class.TABLE[key]" with a str as key.
+    """
 
     target: str
     make: Callable[[Any], Any]
@@ -36,7 +34,7 @@ class Mutant(NamedTuple):
 
 @contextmanager
 def applied(mutant: Mutant) -> Iterator[None]:
-    """Break the rule while the block runs."""
+    """Apply the patches while the block runs."""
     undo: list[tuple[Any, str, Any]] = []
     try:
         for target, make in mutant.patches:

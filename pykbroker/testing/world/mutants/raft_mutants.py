@@ -34,7 +34,7 @@ def _what_the_leader_has(original: Any, raft: Any) -> None:
 
 
 def _what_one_voter_more_has(original: Any, raft: Any) -> None:
-    """Committed is what the furthest voter has fetched up to."""
+    """Committed is what the furthest voter has fetched, or the leader has on its disk."""
     from pykbroker.kraft.raft import raft_events as ev
 
     role = raft.role

@@ -1,4 +1,4 @@
-"""Broken rules of replication, and of leaders, coordinators and markers of several brokers."""
+"""Broken rules of replication: lives of several brokers show them."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _any_replica(
     *more: Any,
     **named: Any,
 ) -> Any:
-    """The next one that runs, in sync or not."""
+    """The leader, or else the first replica, that is acceptable, in sync or not."""
     replicas = (more[0] if more else named.get("replicas")) or partition.replicas
     leader = next((each for each in (partition.leader, *replicas) if acceptable(each)), -1)
     return leader, False

@@ -1,4 +1,4 @@
-"""Broken rules of serving: fetches and their sessions, waiting, offsets, connections."""
+"""Broken rules of serving clients: fetches and their sessions, waiting, connections, and more."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Broken rules of transactions: their coordinator, markers, partitions and offsets."""
+"""Broken rules of transactions."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _visible_at_once(original: Any, store: Any, *arguments: Any) -> None:
 
 
 def _as_if_committed(original: Any, shard: Any, *arguments: Any) -> Any:
-    """EndTxn is answered, and its outcome is only known to this process."""
+    """EndTxn is answered, and its outcome is not in the log."""
     decision = original(shard, *arguments)
     decision.records.clear()
     return decision
