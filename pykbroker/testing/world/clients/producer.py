@@ -287,7 +287,9 @@ class ProducerClient(RoutedClient):
         return self.pool.send(peer, message, deadline_ms, purpose="produce", max_version=version)
 
     def _take(self, batch: Batch, answer: Any, node_id: int, is_first: bool) -> None:
-        """An answer of a node; `is_first`: all earlier batches of the partition are answered."""
+        """Take an answer of a node; `is_first`: all earlier batches of the partition are answered.
+        Raises Violation.
+        """
         code = answer.error_code
         name = f"{batch.ledger.name} {batch.attempts[0].identity!r}+{len(batch.attempts)}"
         if code == ErrorCode.NONE:

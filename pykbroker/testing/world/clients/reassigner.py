@@ -1,7 +1,5 @@
 """An administrator of replicas: moves partitions between nodes, cancels moves, and asks for the
 election of preferred leaders.
-
-Whatever it asks for, no promise to any other client changes.
 """
 
 from __future__ import annotations

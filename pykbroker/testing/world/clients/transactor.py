@@ -69,7 +69,7 @@ class Transactor(TransactorRequests):
             return None
 
     async def _use(self, instance: ProducerInstance) -> None:
-        """Transactions, until the producer is of no use or has had enough."""
+        """Run transactions until the producer is of no use, or at random has had enough."""
         while self.transactions_left > 0 and not self.is_stopping:
             self.transactions_left -= 1
             try:

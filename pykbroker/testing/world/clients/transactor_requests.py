@@ -127,8 +127,8 @@ class TransactorRequests(TransactionalClient):
         transaction: SentTransaction | None,
         attempt: Callable[[], Coroutine[Deferred, Any, int]],
     ) -> None:
-        """Repeat an attempt until its answer is 0. Raises Fenced, MustAbort or Vanished otherwise,
-        and Violation.
+        """Repeat an attempt until its answer is 0, at most TRIES times. Raises Fenced, MustAbort or
+        Vanished otherwise, or Violation.
         """
         for _ in range(TRIES):
             was_replaced = transaction is not None and self.ledger.is_replaced(transaction.instance)

@@ -29,7 +29,7 @@ def _only_in_sync(
     elr: Any = (),
     **named: Any,
 ) -> Any:
-    """Of replicas that are only eligible none is elected; the last known leader may lead."""
+    """A replica that is only eligible does not count; the last known leader may lead instead."""
     return original(partition, isr, election, acceptable, replicas, (), **named)
 
 

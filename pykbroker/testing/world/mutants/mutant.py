@@ -23,7 +23,9 @@ ONE_NODE, QUORUM, CLUSTER = "one node", "quorum", "cluster"
 
 
 class Mutant(NamedTuple):
-    """A broken rule; `seed` is one whose life shows it, of the kind `life`."""
+    """A broken rule, in words as it is when whole; `seed` is one whose life, of the kind `life`,
+    should show it.
+    """
 
     name: str
     rule: str
@@ -69,12 +71,12 @@ def _owner_of(target: str) -> tuple[Any, str]:
 
 
 def returning(value: object) -> Callable[[Any], Any]:
-    """Whatever is asked, the answer is `value`."""
+    """A function that returns `value` and does nothing else."""
     return lambda original: lambda *arguments, **named: value
 
 
 def doing_nothing(original: Any) -> Any:
-    """Not done at all."""
+    """A function that returns None and does nothing."""
     return lambda *arguments, **named: None
 
 
