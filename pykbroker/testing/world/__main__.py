@@ -7,8 +7,8 @@
 --seeds 1000 --nodes 3 --life cluster --controllers 5     the same with five separate controllers
 --seed 17                               only this seed
 
-A life that fails prints the end of its timeline, the violation and the command that repeats it. The
-exit code is 1 if a life failed, or with --mutants if a broken rule was not noticed.
+For a life that fails the end of its timeline, the failure and the command that repeats it are
+printed, and the exit code is 1. With --mutants it is 1 if a broken rule was not noticed.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Kind(NamedTuple):
 
 
 def live(seed: int, kind: Kind, level: int = logging.WARNING) -> tuple[str, str]:
-    """Run one life; return its digest, and the text of the failure ("" if there was none)."""
+    """Run one life; return its digest, and a report of its failure ("" if there was none)."""
     life = kind.life(seed)
     with life.world.logs_captured(level):
         try:
@@ -80,12 +80,12 @@ KINDS = {ONE_NODE: Kind(), QUORUM: Kind(nodes=3), CLUSTER: Kind(nodes=3, is_clus
 
 
 def failure_of(kind: Kind, seed: int) -> str:
-    """Return the failure of a life; "" if there was none."""
+    """Return the report of `live`: "" if the life did not fail."""
     return live(seed, kind)[1]
 
 
 def live_with_mutants(names: Sequence[str], seeds: int) -> int:
-    """Break one rule after another; return 1 if one of them goes unnoticed."""
+    """Break these rules (all, if none is named), one at a time; return 1 if one goes unnoticed."""
     missed = []
     chosen = [mutant for mutant in MUTANTS if not names or mutant.name in names]
     for mutant in chosen:
@@ -102,7 +102,7 @@ def live_with_mutants(names: Sequence[str], seeds: int) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run lives; return 1 if one of them failed."""
+    """Run lives as the arguments say; return the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m pykbroker.testing.world",
         description=__doc__,

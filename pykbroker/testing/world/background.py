@@ -2,7 +2,7 @@
 
 A job runs at a virtual time after it was submitted, and its outcome arrives at a later one: what
 happens in between looks as it would with a thread. Jobs of a group with one thread keep their
-order. Only `run_parallel` runs its jobs at once, in a random order.
+order. Only `run_parallel` runs its jobs immediately, in a random order.
 Invariant: a job of a process that has ended never runs, and its outcome never arrives.
 """
 
@@ -67,7 +67,7 @@ class SimulatedThreads:
         deferred.resolve(outcome)
 
     def close(self) -> None:
-        """See `Threads`."""
+        """See `Threads`. A job that has not run yet is dropped."""
         self._is_closed = True
         self._waiting.clear()
 
@@ -80,7 +80,7 @@ class WorkerModule(Protocol):
 
 
 class SleeplessClock:
-    """The time of simulated worker processes: it advances only when they sleep."""
+    """The time of a simulated worker process, from 0 for each line: only its sleep advances it."""
 
     __slots__ = ("_now_s",)
 
@@ -135,7 +135,7 @@ class SimulatedProcess:
             self._receivers.popleft().resolve(self._lines.popleft())
 
     def receive_line(self) -> Deferred:
-        """See `WorkerProcess`."""
+        """See `WorkerProcess`; but without an order it waits, for a line or the end."""
         deferred = Deferred()
         if self._module is None and not self._arrived:
             deferred.resolve(None)
@@ -177,7 +177,7 @@ class SimulatedBackground:
         return SimulatedThreads(self, count)
 
     def run_parallel(self, jobs: Sequence[Callable[[], object]], threads: int) -> None:
-        """See `Background`. The jobs run in a random order."""
+        """See `Background`. The jobs run in a random order, up to the first that fails."""
         order = list(jobs)
         self._dice.shuffle(order)
         for job in order:

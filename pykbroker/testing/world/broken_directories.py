@@ -1,13 +1,13 @@
 """Directories of a disk on which calls fail, while the others work.
 
-    dead       every call fails, of readers and writers
-    read-only  every change fails; what is there can be read
-    hiccup     one change fails; then everything works again
-    stiff      nothing can be renamed
+    dead       all calls fail
+    read-only  `CHANGES` fail with EROFS (in the other kinds with EIO); opening and reading work
+    hiccup     one of `CHANGES` fails; then everything works again
+    stiff      nothing in it can be renamed
 
 State: which calls of a directory fail, after how many that still succeed. It belongs to the disk,
-so it outlives the process, until the directory is mended. In: the name and path of each call.
-Out: the OSError to raise, or None.
+so it outlives the process, until the directory is mended. Calls that `MemoryFiles` does not report
+to `meet`, such as `exists`, `size` and reads of a `FileSlice`, do not fail.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class BrokenDirectory:
     """How many calls that could fail still succeed."""
 
     def error(self, name: str, path: str) -> OSError | None:
-        """Return what this call meets."""
+        """Return the error of this call, None if it succeeds; count the call if it could fail."""
         if path != self.path and not path.startswith(self.path + "/"):
             return None
         failing = FAILING[self.kind]

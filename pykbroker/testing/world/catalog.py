@@ -1,4 +1,4 @@
-"""The topics, partitions and configurations promised to administrators; and the world's ids.
+"""The topics, partitions and configurations promised to administrators; and producer ids.
 
 State: one `TopicPromise` per topic that was ever requested; the producer ids that were assigned.
 Invariants that it checks: a topic whose creation was acknowledged exists, with its partitions and
@@ -83,7 +83,7 @@ class TopicPromise:
 
 
 class Catalog:
-    """The topics and configurations that administrators were promised."""
+    """The topics and configurations that administrators were promised, and producer ids."""
 
     def __init__(self) -> None:
         self.topics: dict[str, TopicPromise] = {}
@@ -92,7 +92,9 @@ class Catalog:
         self._producer_ids: set[tuple[int, int]] = set()
 
     def producer_id_given(self, producer_id: int, epoch: int) -> None:
-        """Record the producer id in a response to InitProducerId."""
+        """Record the producer id in a response to InitProducerId. Raises Violation if it was
+        given with this epoch before.
+        """
         if (producer_id, epoch) in self._producer_ids:
             raise Violation(f"producer id {producer_id} with epoch {epoch} was given twice")
         self._producer_ids.add((producer_id, epoch))

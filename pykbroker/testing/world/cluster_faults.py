@@ -1,12 +1,12 @@
 """The faults of a cluster, in addition to those of one node.
 
-isolate       a node is cut off from all others: from them, to them, or both
-lag           everything to and from a node is delayed
+isolate       a node is cut off from all other nodes: from them, to them, or both
+lag           what a node and the other nodes send to each other is delayed
 kill_several, power_several, stop_several     nodes end together, or shortly after each other
 part          two nodes cannot reach each other; then, sometimes, one of them is killed: the last
-              in-sync replica fails, and an eligible one is left
-late          what a node has sent to another arrives after the node has lost its power and
-              restarted: messages of its former life reach the present one
+              in-sync replica may fail, and an eligible one be left
+late          what a node has sent to another arrives after the node has lost its power, and perhaps
+              restarted: messages of its former life may reach the present one
 """
 
 from __future__ import annotations

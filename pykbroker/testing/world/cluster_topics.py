@@ -1,8 +1,7 @@
 """The topics of a cluster, and the configuration that all of its nodes share.
 
-Names say what a topic is about; `min.insync.replicas` is 2 unless stated otherwise. "flushed":
-every record is on the disks of all in-sync replicas before it is acknowledged, and no power failure
-excuses a loss.
+Names say what a topic is about; `min.insync.replicas` is 2 except in "one-in-sync". In "flushed",
+each replica flushes its log after every append.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
     kill, power, stop           the process is killed, the machine loses its power, a clean shutdown
     crash                       the same as kill or power, at the n-th disk call from now
     sync fails, disk full       the disk returns errors; the node may exit and is started again
-    broken directory            one of several log directories fails (`broken_directories.py`), and
-                                the node, or the next one on that disk, works without it
+    broken directory            one of several log directories fails (`broken_directories.py`): the
+                                node may lose it, or end if its metadata log is there
     pause, slow threads         the process does not run; its background work is slow
     clock                       the wall clock jumps
     cut, slow link, break       the network, one way; one connection
@@ -12,8 +12,9 @@
 A directory that is mended, perhaps at once, is used from the next start on.
 
 Each world uses only some kinds (`weights`, drawn as well), so that rare combinations of faults
-become frequent. Each fault ends by itself (slow threads with their process), and `heal` ends all;
-only a clock that has jumped stays wrong. A node that is down is started again after a while.
+become frequent. Most faults end by themselves after a while. `heal` and `mend` end all but pauses
+and shutdowns that have begun; a clock that has jumped stays wrong. The scenario calls
+`restart_later` when a node has ended.
 """
 
 from __future__ import annotations
@@ -117,7 +118,9 @@ class Faults:
         self.crash_at_call(node, self.dice.choice((1, 3, 10, 30, 100)))
 
     def crash_at_call(self, node: Node, number: int) -> None:
-        """Crash the node at this disk call from now, unless the faults are over."""
+        """Crash the node or its machine at this disk call from now (1: the next), unless the faults
+        are over or the node is down.
+        """
         if self.is_over or node.state is NodeState.DOWN:
             return
         files = node.machine.files
@@ -173,7 +176,9 @@ class Faults:
         self._later(5, 600, self._mend_disk, node)
 
     def _mend_disk(self, node: Node) -> None:
-        """Repair the disk, and kill the process, which may have lost its directory."""
+        """Repair the disk, and kill the process, which may have lost its directory; does nothing
+        unless the node may fail.
+        """
         if not node.may_fail:
             return  # the faults are over already
         node.machine.files.fail = None
@@ -188,7 +193,9 @@ class Faults:
             self._later(1, 400, self._end_somehow, node)
 
     def break_directory(self, node: Node, path: str, kind: str, calls_left: int) -> None:
-        """Break a directory of the node after some more calls, unless the faults are over."""
+        """Break a directory of the node after some more calls, and mend it later; does nothing if
+        the faults are over.
+        """
         if self.is_over:
             return
         node.note(f"has a directory {path} that fails after {calls_left} calls: {kind}")
@@ -250,7 +257,9 @@ class Faults:
     # ---------------------------------------------------------------- the end
 
     def heal(self) -> None:
-        """Stop all faults; everything works, every node runs, and clients may rely on it."""
+        """As `mend`; the world is calm from then on, or from when paused nodes run and nodes that a
+        fault has asked to stop serve again.
+        """
         self.world.calm_since_us = self.pauses_end_us()
         stopping = [node for node in self.nodes if node.state is NodeState.STOPPING]
         self.mend()
@@ -265,10 +274,8 @@ class Faults:
         return max(self.world.now_us, *ends, 0)
 
     def _calm_when_back(self, stopping: Sequence[Node]) -> None:
-        """Begin the calm when the nodes that a fault has asked to stop serve again.
-
-        They go away after the faults are over, however long they need to stop. They register again
-        when the session of their former life has expired, and until then they accept no client.
+        """Begin the calm when the nodes that a fault has asked to stop serve again: they may end
+        long after the faults are over.
         """
         if all(node.state is NodeState.UP for node in stopping):
             self.world.calm_since_us = self.pauses_end_us()
@@ -276,7 +283,9 @@ class Faults:
             self.world.after(LOOK_AGAIN_US, self._calm_when_back, stopping)
 
     def mend(self) -> None:
-        """Stop all faults; everything works, and every node runs."""
+        """Stop all faults, and start every node that is down. Pauses and shutdowns that have begun
+        take their time.
+        """
         self.is_over = True
         self.world.timeline.note("faults", "are over")
         self.world.network.heal_all()

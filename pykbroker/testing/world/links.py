@@ -1,7 +1,6 @@
 """The links between the hosts of a simulated network: delay, jitter, cuts.
 
-State: one Link for each direction between two hosts, with the packets that a cut holds back. In:
-`carry`. Out: the call that a packet stands for, on arrival.
+State: one Link for each direction between two hosts, with the packets that a cut holds back.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ class Links:
         """Called with sender, receiver and bytes when bytes arrive: for the trace."""
 
     def link(self, sender: str, receiver: str) -> Link:
-        """Return the direction from one host to another; its usual delay is drawn at first use."""
+        """Return the direction from one host to another; its usual delay is fixed at first use."""
         found = self._links.get((sender, receiver))
         if found is None:
             base_us = 10 if sender == receiver else self.dice.choice((40, 150, 400, 2_000))
@@ -46,7 +45,7 @@ class Links:
     def carry(
         self, sender: str, receiver: str, arrive: Callable[..., None], *arguments: object
     ) -> None:
-        """Deliver a packet after the link's delay, or when the link is healed."""
+        """Deliver a packet after the link's delay; if the link is cut then, after it is healed."""
         link = self.link(sender, receiver)
         delay_us = link.base_us + self.dice.randrange(link.jitter_us + 1)
         self.queue.after(delay_us, None, self._arrive, link, arrive, arguments)

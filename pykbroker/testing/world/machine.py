@@ -1,6 +1,6 @@
 """A machine of a world: its disk, its clock, its place in the network, and one process at a time.
 
-In: `boot` (the power is on, and a process starts), `end` (it is killed: the kernel keeps all it
+In: `boot` (the power is on, and a process starts), `end` (it ends: the kernel keeps all it
 wrote), `power_off` (unsynced bytes may be lost, no peer is notified), `pause`.
 Out: the Environment of the process.
 """
@@ -32,7 +32,7 @@ class Machine:
         self.boots = 0
 
     def boot(self) -> Environment:
-        """Start a process, on a machine that is powered on and runs none."""
+        """Power the machine on and start a process; it must run none."""
         assert self.process is None, "one process at a time"
         self._network.power_on(self.host)
         self.boots += 1
@@ -56,7 +56,7 @@ class Machine:
         self.files = self.files.hand_over()
 
     def power_off(self, *, reorder: bool) -> None:
-        """Stop the machine at once; some of what was not synced is lost (see MemoryFiles)."""
+        """Stop the machine at once; what was not synced may be lost (see MemoryFiles)."""
         process, self.process = self.process, None
         if process is not None:
             process.is_alive = False

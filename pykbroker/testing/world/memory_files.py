@@ -4,8 +4,7 @@
                                       \\-> durable content + the writes since the last sync
 
 State: a tree of directories; what a crash would leave of it.
-In:    the calls of `Files`; faults: `fail`, `broken`, `crash_at`, `capacity_bytes`.
-Out:   the same results as a real disk.
+In:    the calls of `Files`; faults: `fail`, `broken`, `crash_at`, `capacity_bytes`, `cold`.
 Invariants: synced bytes survive `crash()` if their name does; of unsynced writes any prefix, and
        the next one torn, or with `reorder` any subset; changes of a directory survive in order
        (a rename to another directory syncs both). `kill()` is a killed process: nothing is lost.
@@ -32,17 +31,17 @@ from pykbroker.testing.world.broken_directories import BrokenDirectories
 
 
 class Dice(Protocol):
-    """The random numbers of a crash: `random.Random` fits."""
+    """The random numbers of crashes and torn writes: `random.Random` fits."""
 
     def randint(self, a: int, b: int, /) -> int: ...
 
 
 class SimulatedCrash(BaseException):
-    """The machine stopped at this very call; no error handler may catch it."""
+    """The process or its machine stops at this call; no error handler of the node may catch it."""
 
 
 class Content:
-    """The bytes of a file. Ranges that were never written are zeros that take no memory."""
+    """The bytes of a file. What is behind the last byte written is zeros that take no memory."""
 
     __slots__ = ("_written", "size")
 
@@ -101,7 +100,7 @@ class MemoryInode(Readable):
         return True
 
     def warm(self, length: int, position: int) -> None:
-        """Load all of it into memory."""
+        """Do nothing: it is in memory."""
 
     def fileno(self) -> int:
         raise OSError(errno.EBADF, "a file in memory has no descriptor")
@@ -263,7 +262,7 @@ class MemoryFiles(Files):
 
     @contextmanager
     def peeked(self) -> Iterator[None]:
-        """Let the world read the disk: its calls are not counted and do not fail."""
+        """Let the world read the disk: its calls are not counted and meet no fault."""
         before, self._is_peeked = self._is_peeked, True
         try:
             yield
@@ -314,7 +313,7 @@ class MemoryFiles(Files):
         return used_bytes(self.root)
 
     def write_payload(self, inode: MemoryInode, path: str, payload: bytes, position: int) -> None:
-        """Write; a crash tears the write, and a full or failing disk leaves it incomplete."""
+        """Write; at a crash or an error a random part (none without `dice`), or what fits."""
         room = self.capacity_bytes - self.used_bytes() if self.capacity_bytes < 1 << 62 else None
         try:
             self.call("write", path)

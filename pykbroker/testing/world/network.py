@@ -1,17 +1,14 @@
 """The network of a world: hosts, the links between them, and streams of bytes.
 
-    Stream      one direction of a connection: what is on its way, what has arrived
-    Endpoint    one end of a connection: a `StreamSocket`
-    Port        a bound socket that accepts connections: a `ListeningSocket`
-    Link        one direction between two hosts: how long packets take, or that none get through
+    Stream, Endpoint, Port    the two directions and ends of a connection, and a bound socket
+                              (`sockets.py`)
+    Link                      one direction between two hosts: how long packets take, or that none
+                              get through (`links.py`)
 
-In: `connect`, `listen` by transports; faults: `cut`, `heal`, `slow`, `power_off`, and
-`Endpoint.break_both`.
-Out: readiness callbacks, in the name of the process that owns the socket.
-Invariants: within a stream bytes keep their order and are never lost while the connection stands;
-between streams any order is possible. What a cut link holds back arrives when it is healed, as TCP
-would retransmit it. A connection breaks only by `break_both`, the end of a process or of a host, or
-because one end was closed (`sockets.py`).
+Transports call `connect` and `listen`; readiness is reported in the name of the process that owns
+the socket. Invariants: within a stream bytes keep their order and are not lost while the connection
+stands; between streams any order is possible. What a cut link holds back is sent again when it is
+healed, as TCP would.
 """
 
 from __future__ import annotations
@@ -139,7 +136,7 @@ class Network(Links):
             self.heal(sender, receiver)
 
     def slow(self, sender: str, receiver: str, jitter_us: int) -> None:
-        """Delay packets of this direction by up to `jitter_us` more."""
+        """Let packets of this direction take up to `jitter_us` longer than the base delay."""
         self.link(sender, receiver).jitter_us = jitter_us
 
     def connections(self) -> list[Endpoint]:
@@ -168,12 +165,12 @@ class Network(Links):
                 endpoint.close()
 
     def power_off(self, host: NetworkHost) -> None:
-        """Stop the machine silently: its peers notice nothing until they send."""
+        """Stop the machine silently: its peers are not notified."""
         host.is_up = False
         host.ports.clear()
         for endpoint in list(host.endpoints.values()):
             endpoint.vanish()
 
     def power_on(self, host: NetworkHost) -> None:
-        """Restart the machine; connections from before are unknown to it."""
+        """Let the machine receive packets; it does not know connections from before `power_off`."""
         host.is_up = True

@@ -5,9 +5,8 @@
     UP        it serves
     STOPPING  it shuts down cleanly
 
-In: `start`, `stop`, `kill`, `power_off`; crash points that the disk meets; rules to be checked.
-Out: `on_ended(node, is_power)` before the logs of the process are forgotten; `on_up(node)` when it
-serves.
+`on_ended(node, is_power)` is called before the logs of the process are forgotten, `on_up(node)`
+when it serves.
 A process that ends by itself (`follow_fatal`) without a fault that explains it is a violation.
 """
 
@@ -110,7 +109,7 @@ class Node:
 
     @property
     def serving(self) -> BrokerServer | None:
-        """Its server, if it serves clients or shuts down, and is healthy."""
+        """Its server, if it is UP or STOPPING and has not failed."""
         is_up = self.state in (NodeState.UP, NodeState.STOPPING) and not self.has_failed
         return self.server if is_up else None
 
@@ -203,13 +202,13 @@ class Node:
         self._end(is_power=False)
 
     def kill(self) -> None:
-        """Send SIGKILL."""
+        """Send SIGKILL; does nothing if no process runs."""
         if self.state is not NodeState.DOWN:
             self.note("is killed")
             self._end(is_power=False)
 
     def power_off(self, *, reorder: bool) -> None:
-        """Stop the machine; nothing that was not synced is sure to survive."""
+        """Stop the machine, if a process runs; what was not synced may be lost."""
         if self.state is not NodeState.DOWN:
             self.note(f"loses power{', writes reordered' if reorder else ''}")
             self._end(is_power=True, reorder=reorder)

@@ -1,14 +1,15 @@
-"""The world of one node: everything that a node does, under every fault.
+"""The world of one node that is broker and controller.
 
     1  the node formats itself, an administrator creates topics
-    2  producers, readers, members of a group and the administrator work while faults come; one
-       life in three has transactional producers and read_committed readers (`transactions.py`)
-    3  no more faults; producers end, readers reach the end of every partition
-    4  the logs are compared with all promises; the node stops, starts, and they are compared again
+    2  producers, readers, the administrator and in some lives members of a group work while faults
+       come; one life in three has transactional producers and read_committed readers
+       (`transactions.py`)
+    3  no more faults; producers end, readers reach the end of the partitions that they read
+    4  the logs are compared with the promises; the node stops, starts, and they are compared again
 
 One life in two has several log directories, between which replicas move (`directory_moves.py`).
 
-In: a seed, and how much the clients do. Out: `Violation`, or a digest of all events.
+`run` returns the digest of the timeline, or raises what ended the life, such as a `Violation`.
 """
 
 from __future__ import annotations
@@ -154,7 +155,7 @@ class OneNode:
     # ---------------------------------------------------------------- the phases
 
     def run(self) -> str:
-        """Run one life; return the digest of all events."""
+        """Run one life; return the digest of its timeline."""
         with applied(FEW_EPOCHS) if self.has_few_epochs else nullcontext():
             return self._live()
 
@@ -266,14 +267,14 @@ class OneNode:
         ]
 
     def _replicas(self) -> dict[TopicPartition, bytes]:
-        """Return all partitions, with the ids of their topics."""
+        """Return the partitions that the node hosts, with the ids of their topics."""
         server = self.node.server
         if server is None or not hasattr(server, "replica_manager"):
             return {}
         return {each.topic_partition: each.topic_id for each in server.replica_manager.partitions()}
 
     def _drain(self) -> None:
-        """Let producers finish by themselves and readers reach the end, then stop all others."""
+        """Let producers finish by themselves and readers reach the end, then stop all clients."""
         self._wait(
             lambda: self.node.state is NodeState.UP and all(at.is_done for at in self.producers),
             "a producer gets no answer although no faults are active",
@@ -344,7 +345,7 @@ class OneNode:
         return found
 
     def _settle(self, node: Node) -> None:
-        """Compare every log with its promises."""
+        """Compare the logs of topics that exist with their promises, if they are online."""
         if self.transactions is not None:
             self.transactions.node_is_up(node)
         server = node.server
@@ -358,7 +359,7 @@ class OneNode:
 
 
 class SetUp(Client):
-    """Creates the topics of a world before its faults begin, through its administrator."""
+    """Creates the topics of a world before its faults begin, through an administrator."""
 
     def __init__(self, administrator: Administrator, names: Sequence[str], node: Node) -> None:
         super().__init__(administrator.world, "set-up", administrator.bootstrap)

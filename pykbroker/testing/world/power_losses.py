@@ -1,4 +1,4 @@
-"""What power failures may take from replicated partitions: only records that no other replica has.
+"""What power failures may take from replicated partitions.
 
 A replica that lost its power may lack what was not flushed. Kafka cannot distinguish it from one
 whose process was killed: when a broker registers again after either, it leaves the in-sync and the
@@ -31,7 +31,8 @@ class PowerLosses:
     """What power failures may take from replicated partitions.
 
     State: how far each log was flushed when its process ended; the nodes that ended uncleanly, and
-    those that lost their power, with the broker epoch that each had then; the newest image.
+    those that lost their power, with the broker epoch that each had then; the newest image, and
+    the committed one.
     """
 
     def __init__(self, nodes: Sequence[Node]) -> None:
@@ -43,12 +44,14 @@ class PowerLosses:
         self._committed = MetadataReplay(MetadataImage())
 
     def topic_id(self, name: str) -> bytes | None:
-        """Return the id of a topic in the newest image."""
+        """Return the id of a topic in the newest image; None if there is none."""
         topic = None if self._newest is None else self._newest.topic(name)
         return None if topic is None else topic.id
 
     def process_ended(self, node: Node, *, is_power: bool) -> dict[TopicPartition, int]:
-        """Record the state before the process is gone."""
+        """Record the state before the process is gone; return `losses`, or {} if it has stopped
+        cleanly or no node has had metadata yet.
+        """
         self._note_flushed(node)
         self._note_newest()
         if self._newest is None or _has_stopped_cleanly(node):
@@ -74,7 +77,7 @@ class PowerLosses:
         return self._losses((*self._latest_images(), replay.stable))
 
     def losses(self) -> dict[TopicPartition, int]:
-        """Return the losses by the metadata of now."""
+        """Return the first offset that each partition may lose by the metadata of now."""
         self._note_newest()
         return self._losses(self._latest_images())
 
@@ -111,7 +114,7 @@ class PowerLosses:
                 self._newest = kraft.image
 
     def _latest_images(self) -> Iterator[MetadataImage]:
-        """Return what the active controller has decided, and what is committed."""
+        """Return what each active controller has decided, and the newest image of a node."""
         for node in self._nodes:
             kraft = getattr(node.server, "kraft", None)
             driver = None if kraft is None else kraft.controller

@@ -16,7 +16,7 @@ class Dice(random.Random):
         super().__init__(f"{seed}/{purpose}")
 
     def one_in(self, count: int) -> bool:
-        """Return True once in `count` times."""
+        """Return True once in `count` times, on average."""
         return self.randrange(count) == 0
 
 

@@ -3,12 +3,13 @@
     1  the nodes elect a controller, register, serve; topics are created
     2  producers and readers, and in some lives members of a group, transactional producers, and
        administrators that move replicas and elect leaders, work while faults happen
-    3  no more faults: all replicas of all partitions get in sync
+    3  no more faults: all replicas of all partitions get in sync (unless a log needs another record
+       for that, see `_waits_for_a_record`: then the life ends)
     4  clients show that everything works, producers end, readers reach the end
-    5  all replicas are equal and have all that was promised; all nodes fail, and this still holds
+    5  replicas have what was promised, and equal batches in topics that are not compacted; all
+       nodes fail, and this still holds
 
-The nodes of one life in two have several log directories (`directory_moves.py`). In: a seed, a
-shape. Out: as for one node.
+The nodes of one life in two have several log directories (`directory_moves.py`).
 """
 
 from __future__ import annotations
@@ -114,7 +115,7 @@ class SeveralBrokers:
     # ---------------------------------------------------------------- the phases
 
     def run(self) -> str:
-        """Run one life; return the digest of all events."""
+        """Run one life; return the digest of its timeline."""
         self._begin()
         self._add_clients()
         names = [client.name for client in self._clients()]
@@ -278,7 +279,7 @@ class SeveralBrokers:
         )
 
     def _fail_once_more(self) -> None:
-        """Kill every node, or cut its power, at once; then everything must be there again."""
+        """End all nodes, by power only if their logs are flushed; wait until they are in sync."""
         is_power = self.dice.one_in(2)
         for node in self.nodes:
             if is_power and self._is_all_flushed(node):
@@ -307,7 +308,7 @@ class SeveralBrokers:
             self._excuse(key, offset)
 
     def newest_image(self) -> MetadataImage:
-        """Return the metadata of the node that has read most of it, of those that run."""
+        """Return the newest metadata that a running node has read; an empty image if none runs."""
         drivers = [getattr(node.server, "kraft", None) for node in self.nodes]
         images: list[MetadataImage] = [each.image for each in drivers if each is not None]
         return max(images, key=lambda image: image.offset, default=MetadataImage())
@@ -347,8 +348,8 @@ class SeveralBrokers:
             topic.ledgers[key.partition].may_lose_from(offset, max(end, self._appended_end(key)))
 
     def _appended_end(self, key: TopicPartition) -> int:
-        """Return where the longest log of a partition ends. Fetches that are under way may still
-        commit all of it.
+        """Return where the longest log of a partition ends, 0 if no running node has one. Fetches
+        that are under way may still commit all of it.
         """
         hosted = (partition for node in self.brokers for partition in self._hosted_by(node))
         return max((each.log.log_end_offset for found, each in hosted if found == key), default=0)
@@ -367,8 +368,8 @@ class SeveralBrokers:
                 yield partition.topic_partition, partition
 
     def _is_in_sync(self) -> bool:
-        """Return whether every partition has a leader, and every replica is in sync and at its
-        leader's end.
+        """Return whether all nodes serve, brokers have the same, complete metadata, and replicas
+        end at the same offset, their high watermark.
         """
         if not self._all_serve():
             return False
@@ -428,7 +429,7 @@ class SeveralBrokers:
     # ---------------------------------------------------------------- the logs
 
     def _check_logs(self) -> None:
-        """Check that every replica has all that was promised, and that all replicas are equal."""
+        """Compare every replica with the promises and, unless it is compacted, with another one."""
         self._wait(self._is_in_sync, "replicas do not join the ISR at the end", DRAIN_US)
         contents: dict[TopicPartition, dict[int, bytes]] = {}
         for node in self.brokers:
@@ -461,7 +462,7 @@ class SeveralBrokers:
         return (offset, identity) in self._records_everywhere(key)
 
     def _records_everywhere(self, key: TopicPartition) -> set[tuple[int, bytes]]:
-        """Return the offsets and ids of the records that all replicas of a partition have."""
+        """Return the offsets and ids of the records that all replicas on running nodes have."""
         found = []
         for node in self.brokers:
             replica = dict(self._hosted_by(node)).get(key)
@@ -473,7 +474,7 @@ class SeveralBrokers:
 
 
 def _is_complete(image: MetadataImage) -> bool:
-    """Return whether every partition has a leader, and all its replicas are in sync."""
+    """Return whether partitions have leaders, all replicas in sync, and none `_is_under_way`."""
     return all(
         partition.leader >= 0
         and set(partition.isr) == set(partition.replicas)

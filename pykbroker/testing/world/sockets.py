@@ -80,7 +80,7 @@ class Stream:
 
     @property
     def room(self) -> int:
-        """Return how many bytes a sender may send now."""
+        """Return how many bytes the sender may send now."""
         return self.capacity - len(self.unread) - sum(len(at) for at in self.sent if at)
 
     def put(self, payload: bytes | None) -> None:
@@ -93,7 +93,7 @@ class Stream:
         network.queue.at(self._last_us, None, self._arrive)
 
     def _arrive(self) -> None:
-        """Deliver the oldest segment, or hold it back if the link is cut."""
+        """Deliver the oldest segment, if the link is not cut and the receiver's host is up."""
         network = self._network
         link = network.link(self.sender.host.address, self.receiver.host.address)
         if link.is_cut:
@@ -233,13 +233,13 @@ class Endpoint:
 
     @property
     def is_readable(self) -> bool:
-        """Return whether `recv` would return or fail at once."""
+        """Return whether `recv` would return or fail at once, if this is open."""
         incoming = self.incoming
         return bool(incoming.unread) or incoming.has_ended or self._failure is not None
 
     @property
     def is_writable(self) -> bool:
-        """Return whether `send` would accept bytes or fail at once."""
+        """Return whether `send` would accept bytes or fail at once, if this is open."""
         return self._failure is not None or self.outgoing.room > 0
 
     def set_reader(self, ready: Callable[[], None] | None) -> None:

@@ -3,11 +3,11 @@
 Each node is broker and controller; or some are voters, and the others brokers that only follow.
 
     1  the nodes start together, elect a leader, register, serve
-    2  administrators send every kind of change to any broker while nodes crash and links are cut
+    2  administrators send changes to any broker while faults come
     3  no more faults: there is a leader, every node serves, every node has the same metadata
     4  the metadata has all that was promised
 
-Topics have one replica: this world checks the metadata. In: a seed. Out: as for one node.
+Topics have one replica: this world checks the metadata.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class ThreeVoters:
         add_rule(self.brokers, PartitionOffsets())
 
     def run(self) -> str:
-        """Run one life; return the digest of all events."""
+        """Run one life; return the digest of its timeline."""
         for node in self.nodes:
             node.start()
         self._wait(self._all_serve, "the nodes do not start", START_US)
@@ -114,7 +114,9 @@ class ThreeVoters:
         return len(offsets) == 1
 
     def _check_promises(self) -> None:
-        """Check that every node has every promised topic and configuration, and no other."""
+        """Compare the topics of each node, and the values that were set, with the promises; check
+        that all nodes have the same metadata.
+        """
         images = []
         for node in self.nodes:
             server = node.server

@@ -1,4 +1,4 @@
-"""The events of a world, in order: a hash for comparing two runs, and readable lines.
+"""The events of a world, in order: a hash for comparing two runs, and the latest as lines.
 
 In: `note` (a line, which is hashed), `log` (a line of a node's log, which is not: it may hold
 addresses of objects), `bytes_arrived`.
@@ -48,11 +48,11 @@ class Timeline:
 
     @property
     def digest(self) -> str:
-        """Return the hash of everything noted so far."""
+        """Return the hash of all notes and segments so far."""
         return self._hash.hexdigest()
 
     def lines(self, most: int = LINES_KEPT) -> list[str]:
-        """Return the latest lines, oldest first."""
+        """Return the latest lines, at most `most` (> 0), oldest first."""
         return list(self._lines)[-most:]
 
 

@@ -30,11 +30,11 @@ class SimulatedTransport:
     def listen(
         self, host: str, port: int, *, backlog: int, receive_buffer_bytes: int
     ) -> ListeningSocket:
-        """See `Transport`."""
+        """See `Transport`. Any host means every address."""
         return self._network.listen(self._process, self._host, port, backlog)
 
     def prepare_accepted(self, sock: StreamSocket, *, send_buffer_bytes: int) -> None:
-        """See `Transport`."""
+        """Do nothing: there are no such options."""
 
     def connect(self, host: str, port: int, *, timeout_ms: int) -> Deferred:
         """See `Transport`."""

@@ -1,12 +1,11 @@
 """Virtual time: one queue of events for all nodes of a world, and the clocks that they see.
 
 State: the events to come, in the order of their time and then of their scheduling; the time.
-In: `at`, `step`. Out: calls, one after the other, at their virtual times.
-Invariants: the order depends on the seed and on nothing else; a process that has ended is never
-called again; a process that is paused is called when the pause ends, in the same order.
+A process that has ended is never called again; what is due while a process is paused is called when
+the pause ends.
 
-Times of the world are whole microseconds from its start. A process sees its own clocks: its
-monotonic clock may run a little fast or slow, the wall clock of its machine may be wrong and jump.
+Times of the world are whole microseconds from its start. A process sees its own clocks: the wall
+clock of its machine may be wrong and jump, and a `rate_ppm` makes all its clocks fast or slow.
 """
 
 from __future__ import annotations
@@ -103,7 +102,9 @@ class EventQueue:
         heapq.heappush(self._heap, (event.due_us, sequence, event))
 
     def step(self) -> bool:
-        """Run the next event; False when there is none. What the event raises is raised."""
+        """Run the next event and return True; False when there is none. Raises what the event
+        raises, and Livelock.
+        """
         while self._heap:
             due_us, _, event = heapq.heappop(self._heap)
             process = event.process
@@ -139,7 +140,10 @@ class EventQueue:
 
 
 class VirtualScheduler:
-    """The scheduler of one process (`environment/scheduler.py`)."""
+    """The scheduler of one process (`environment/scheduler.py`).
+
+    What a callback raises is raised by `EventQueue.step`.
+    """
 
     __slots__ = ("_clock", "_process", "_queue")
 

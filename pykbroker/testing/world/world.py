@@ -1,10 +1,9 @@
 """A world: machines, a network, nodes, clients and faults under one seed, one event at a time.
 
-State: the event queue, the machines, the invariants, what has failed.
-In: a scenario adds nodes, clients and invariants, and calls `run_for` and `run_until`.
-Out: `Violation` when an invariant does not hold, a client saw an invalid result, or a node showed a
-bug: an exception that reached the event loop, or an ERROR that no fault explains.
-Invariant: everything that happens depends on the seed alone. `timeline.digest` proves it.
+A scenario adds nodes, clients and rules, and calls `run_for` and `run_until`. These raise
+`Violation` when a rule does not hold or a client saw an invalid result, and any other exception
+that reaches the event loop as it is. What happens depends only on the seed and the scenario: two
+runs have the same `timeline.digest`.
 """
 
 from __future__ import annotations
@@ -43,8 +42,8 @@ class Runner(Protocol):
 class World:
     """A simulated world under one seed.
 
-    Most rules look at nodes. They are checked after the events of a node's own process only
-    (`Node.check_rules`), because no other event changes what a node has in memory.
+    The rules of nodes are checked after the events of a node's own process only
+    (`Node.check_rules`), `invariants` after every event.
     """
 
     def __init__(self, seed: int) -> None:
@@ -76,7 +75,7 @@ class World:
         return machine
 
     def fail(self, failure: BaseException) -> None:
-        """Stop the world after this event, with `failure`."""
+        """Stop the world after this event, with `failure` or the first one that was reported."""
         if self._failure is None:
             self._failure = failure
 
@@ -120,9 +119,7 @@ class World:
         self.run_until(lambda: False, end_us)
 
     def run_until(self, condition: Callable[[], bool], end_us: int) -> bool:
-        """Run until `condition` holds after an event, or the time is `end_us`; return whether it
-        holds.
-        """
+        """Run until `condition` holds, or no event is due by `end_us`; return whether it holds."""
         while True:
             if condition():
                 return True
