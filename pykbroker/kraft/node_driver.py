@@ -25,11 +25,14 @@ from pykbroker.decision import MetadataRecord
 from pykbroker.deferred import Deferred, spawn
 from pykbroker.environment import Environment
 from pykbroker.environment.files import LogDirFailure
-from pykbroker.errors import KafkaError
 from pykbroker.kraft.broker_lifecycle_driver import BrokerLifecycleDriver
 from pykbroker.kraft.controller.controller import Controller
-from pykbroker.kraft.controller_channel_driver import ControllerChannel, value_of
+from pykbroker.kraft.controller_channel_driver import ControllerChannel
 from pykbroker.kraft.controller_driver import ControllerDriver
+from pykbroker.kraft.controller_registration_driver import (
+    ControllerRegistrationDriver,
+    registration_request,
+)
 from pykbroker.kraft.image import MetadataImage
 from pykbroker.kraft.metadata_bootstrap import (
     bootstrap_of,
@@ -44,7 +47,6 @@ from pykbroker.kraft.metadata_snapshot import (
     Snapshot,
 )
 from pykbroker.kraft.metadata_snapshots_driver import MetadataSnapshots
-from pykbroker.kraft.metadata_version import SUPPORTED_FEATURES, supports_controller_registration
 from pykbroker.kraft.publisher import (
     MetadataLoader,
     Publisher,
@@ -56,13 +58,12 @@ from pykbroker.kraft.raft.raft import Raft
 from pykbroker.kraft.raft.raft_driver import RaftDriver
 from pykbroker.kraft.raft.raft_peers import RaftPeers
 from pykbroker.kraft.raft.voters import QuorumHistory, VoterNode
-from pykbroker.kraft.registration import SECURITY_PROTOCOL_IDS, Listener
+from pykbroker.kraft.registration import Listener
 from pykbroker.kraft.storage_format import (
     Storage,
     StorageError,
     metadata_log_path,
 )
-from pykbroker.protocol.messages import controller_registration_request as registration
 from pykbroker.protocol.messages.broker_heartbeat_request import BrokerHeartbeatRequest
 from pykbroker.protocol.messages.broker_registration_request import BrokerRegistrationRequest
 from pykbroker.protocol.primitives import Message
@@ -76,7 +77,6 @@ if TYPE_CHECKING:  # imported with the first request of another replica
 INDEXED_AT_ONCE = 5000
 # BrokerServer.scala: how long a broker tries to reach a controller if no session limits it.
 _REQUEST_TIMEOUT_MS = 60_000
-_REGISTRATION_RETRY_MS = 1_000
 _CATCH_UP_POLL_MS = 10
 _WAIT_LOG_MS = 10_000
 
@@ -123,6 +123,7 @@ class KraftNodeDriver:
         self.controller: ControllerDriver | None = None  # on a node with that role
         self.channel: ControllerChannel
         self._snapshots: MetadataSnapshots
+        self._registration: ControllerRegistrationDriver | None = None  # likewise
         self._links: RaftLinks | None = None  # unless this is the only voter
         ids = storage.directory_ids
         log_ids = [ids[directory] for directory in config.log_directories if directory in ids]
@@ -224,7 +225,13 @@ class KraftNodeDriver:
             self._links.start()
         self._snapshots.start()
         if self.controller is not None:
-            spawn(self._register_controller(local))
+            self._registration = ControllerRegistrationDriver(
+                request=registration_request(self.config, local, self._new_uuid()),
+                send=self._send_to_controller,
+                image=lambda: self.image,
+                scheduler=self._scheduler,
+            )
+            self._registration.look()
 
     def _make_raft(self, log: MetadataLog, history: QuorumHistory, local: VoterNode) -> None:
         config = self.config
@@ -323,43 +330,6 @@ class KraftNodeDriver:
     def _has_many_partitions(self) -> bool:
         return self._loader.committed().stable.partition_count > INDEXED_AT_ONCE
 
-    async def _register_controller(self, local: VoterNode) -> None:
-        """Register this controller, retrying until a leader accepts it
-        (ControllerRegistrationManager.java).
-        """
-        protocols = {
-            at.listener_name: at.security_protocol for at in self.config.controller_endpoints
-        }
-        request = registration.ControllerRegistrationRequest(
-            controller_id=local.key.id,
-            incarnation_id=self._new_uuid(),
-            listeners=[
-                registration.Listener(
-                    name=at.name,
-                    host=at.host,
-                    port=at.port,
-                    security_protocol=SECURITY_PROTOCOL_IDS[protocols.get(at.name, "PLAINTEXT")],
-                )
-                for at in local.endpoints
-            ],
-            features=[
-                registration.Feature(
-                    name=name, min_supported_version=low, max_supported_version=high
-                )
-                for name, (low, high) in SUPPORTED_FEATURES.items()
-            ],
-        )
-        while not self._closed:
-            if not supports_controller_registration(self.image.metadata_version):
-                await self._scheduler.sleep(_REGISTRATION_RETRY_MS)
-                continue
-            deadline_ms = self._now_ms() + _REQUEST_TIMEOUT_MS
-            reply = await value_of(self.channel.send(request, deadline_ms))
-            if not isinstance(reply, KafkaError) or self._closed:
-                return
-            _log.warning("This controller is not registered in the cluster yet: %s", reply)
-            await self._scheduler.sleep(_REGISTRATION_RETRY_MS)
-
     async def catch_up(self) -> None:
         """Wait until this node has read what the quorum has committed; a quorum
         of one already has.
@@ -450,6 +420,8 @@ class KraftNodeDriver:
         if self._closed:
             return
         self._closed = True
+        if self._registration is not None:
+            self._registration.stop()
         self.broker.stop()
         if self._is_open:
             if self.controller is not None:
@@ -488,6 +460,8 @@ class KraftNodeDriver:
     def _published(self, batches: Sequence[LogBatch]) -> None:
         if self.controller is not None:
             self.controller.on_commit(batches)
+        if self._registration is not None:
+            self._registration.look()
         self._snapshots.on_commit()
 
     def on_snapshot(self, snapshot: Snapshot) -> None:

@@ -64,8 +64,10 @@ def _asked(
 
 
 def _move(services: BrokerServices, topic: str, index: int, path: str) -> int:
+    if not os.path.isabs(path):
+        return int(ErrorCode.LOG_DIR_NOT_FOUND)
     for directory in services.log_manager.directories:  # by the name that DescribeLogDirs gives
-        if os.path.isabs(path) and absolute_path(path) == absolute_path(directory.path):
+        if absolute_path(path) == absolute_path(directory.path):
             path = directory.path
             break
     try:

@@ -33,10 +33,12 @@ def handle(services: NodeServices, request: Request) -> Deferred:
     """Pass the request to the active controller, unless it has no time left and topics may be
     deleted.
     """
-    message = request.message
-    if message.timeout_ms <= 0 and services.config.delete_topic_enable:
+    timeout_ms = request.message.timeout_ms
+    if timeout_ms > 0:
+        return to_controller(services, request, timeout_ms=timeout_ms)
+    if services.config.delete_topic_enable:
         raise KafkaError(ErrorCode.REQUEST_TIMED_OUT)
-    return to_controller(services, request, timeout_ms=message.timeout_ms)
+    return to_controller(services, request)  # refuses it whatever the time
 
 
 def error_reply(request: Request, code: int, message: str | None = None) -> DeleteTopicsResponse:

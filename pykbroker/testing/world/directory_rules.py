@@ -319,11 +319,9 @@ def check_same(name: str, log: PartitionLog, copy: PartitionLog) -> None:
 
 def _end_of(epoch: int, log: PartitionLog, batches: Sequence[Batch]) -> tuple[int, int]:
     """Return (the epoch that ends, where the next one begins): at its first batch, or at the end of
-    the log, because the copy of a compacted log does not know where batches were that it has not.
+    the log, because a copy does not know where batches were that were compacted or lost.
     """
     found, end = log.end_offset_for_epoch(epoch)
-    if not log.config.compact:
-        return found, end
     later = (each.base_offset for each in batches if each.base_offset >= end)
     return found, next(later, log.log_end_offset)
 

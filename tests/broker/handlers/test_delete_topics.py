@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
+from pykbroker.broker.handlers import delete_topics
 from pykbroker.broker.handlers.delete_topics import HANDLER
 from pykbroker.errors import ErrorCode
 from pykbroker.protocol.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
@@ -51,6 +55,22 @@ def test_deletion_disabled_by_id() -> None:
     (result,) = broker.call(HANDLER, request, 6).responses
     assert (result.topic_id, result.error_code) == (b"t" * 16, ErrorCode.TOPIC_DELETION_DISABLED)
     assert result.error_message is None
+
+
+def test_a_controller_elsewhere_has_time_to_say_that_deletion_is_disabled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[int | None] = []
+
+    def forward(services: Any, request: Any, timeout_ms: int | None = None) -> None:
+        asked.append(timeout_ms)
+
+    monkeypatch.setattr(delete_topics, "to_controller", forward)
+    broker = AdminBroker(delete_topic_enable="false")
+    for timeout_ms in (0, 500):
+        request: Any = SimpleNamespace(message=DeleteTopicsRequest(timeout_ms=timeout_ms))
+        delete_topics.handle(broker, request)  # type: ignore[arg-type]
+    assert asked == [None, 500]
 
 
 @pytest.mark.parametrize("timeout_ms", [0, -1])

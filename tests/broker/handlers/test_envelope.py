@@ -11,6 +11,7 @@ from pykbroker.broker.metadata.config_admin import FEW
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.controller_channel_driver import Caller, make_envelope, open_envelope
 from pykbroker.protocol.api import API_BY_NAME
+from pykbroker.protocol.messages.allocate_producer_ids_request import AllocateProducerIdsRequest
 from pykbroker.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from pykbroker.protocol.messages.envelope_request import EnvelopeRequest
 from pykbroker.protocol.messages.heartbeat_request import HeartbeatRequest
@@ -41,6 +42,15 @@ def test_the_request_inside_is_decided_and_its_response_comes_back(version: int)
     response: Any = open_envelope(API_BY_NAME["CreateTopics"], version, answer.response_data)
     assert [(at.name, at.error_code) for at in response.topics] == [("t", 0)]
     assert "t" in broker.image.topics_by_name
+
+
+def test_what_brokers_ask_for_themselves_may_be_forwarded() -> None:
+    """As in ApiKeys.java, although no broker does it."""
+    request = AllocateProducerIdsRequest(broker_id=1, broker_epoch=99)
+    answer = send(AdminBroker(), make_envelope(request, 0, CLIENT))
+    assert answer.error_code == 0
+    response: Any = open_envelope(API_BY_NAME["AllocateProducerIds"], 0, answer.response_data)
+    assert response.error_code == ErrorCode.STALE_BROKER_EPOCH
 
 
 def test_a_refusal_of_the_request_inside_is_its_own_response() -> None:
