@@ -11,8 +11,8 @@
 
 A directory that is mended, perhaps at once, is used from the next start on.
 
-Each world uses only some kinds (`weights`, drawn as well), so that rare combinations of faults
-become frequent. Most faults end by themselves after a while. `heal` and `mend` end all but pauses
+Which kinds a world uses is drawn as well (`weights`), so that rare combinations of faults become
+frequent. Most faults end by themselves after a while. `heal` and `mend` end all but pauses
 and shutdowns that have begun; a clock that has jumped stays wrong. The scenario calls
 `restart_later` when a node has ended.
 """

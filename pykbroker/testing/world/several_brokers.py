@@ -1,12 +1,12 @@
-"""The world of several brokers: topics with replicas, and everything that clients do with them.
+"""The world of several brokers: topics with replicas, and clients that use them under faults.
 
     1  the nodes elect a controller, register, serve; topics are created
-    2  producers and readers, and in some lives members of a group, transactional producers, and
-       administrators that move replicas and elect leaders, work while faults happen
+    2  producers and readers, and in some lives members of a group, transactional producers and
+       administrators (of topics, and of replicas and leaders) work while faults happen
     3  no more faults: all replicas of all partitions get in sync (unless a log needs another record
        for that, see `_waits_for_a_record`: then the life ends)
     4  clients show that everything works, producers end, readers reach the end
-    5  replicas have what was promised, and equal batches in topics that are not compacted; all
+    5  replicas have what was promised, and do not differ in topics that are not compacted; all
        nodes fail, and this still holds
 
 The nodes of one life in two have several log directories (`directory_moves.py`).
@@ -382,7 +382,7 @@ class SeveralBrokers:
         return self._is_complete and self._replicas_have_equal_ends()
 
     def _waits_for_a_record(self) -> bool:
-        """Return whether power failures have left a leader with a log that ends in a gap, and with
+        """Return whether a leader has a log that ends in a gap, as after a power failure, and
         fewer replicas in sync than acks=all needs. As in Kafka, no replica can catch up
         until something is appended, with acks=1 or a lower min.insync.replicas.
         """
