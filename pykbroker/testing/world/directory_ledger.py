@@ -2,6 +2,7 @@
 
     requested, no answer     the replica may be there at any time from now on
     granted                  it is there when the move has ended, unless another request came later
+                             or an earlier move may be resumed
     refused                  it may be anywhere: the request may have ended an earlier move
 
 A process that ends may have carried out half of a request: the earlier move has ended, and the new
@@ -9,9 +10,8 @@ one has not begun. Of two requests, each sent before the other was answered, eit
 later.
 
 A request for the directory that the replica is in ends a move. A directory that fails delays a
-move: it is resumed when all of them work again. A power failure excuses a move that has not ended,
-because the name of the copy may not be synced. A replica that leaves its node takes its moves with
-it.
+move, which is resumed later. After a power failure the replica may still be where it was, because
+the name of the copy may not be synced. A replica that leaves its node takes its moves with it.
 """
 
 from __future__ import annotations
@@ -78,8 +78,9 @@ class DirectoryLedger:
         return move
 
     def grant(self, replica: Replica, move: Move, *, is_certain: bool) -> None:
-        """Record a success. Not `is_certain`: a copy of an earlier move may be in a directory that
-        is offline, and that move is resumed later.
+        """Record a success. Not `is_certain`: the replica may end anywhere, because the process may
+        have ended, or the copy of an earlier move may be in a directory that is offline, and that
+        move is resumed later.
         """
         wish = self._wishes[replica]
         if is_certain:
@@ -90,7 +91,7 @@ class DirectoryLedger:
         self.granted += 1
 
     def refuse(self, replica: Replica, move: Move) -> None:
-        """Record an error."""
+        """Record an error: the replica may be anywhere."""
         wish = self._wishes[replica]
         wish.unanswered.remove(move)
         wish.may_be = None
@@ -103,7 +104,9 @@ class DirectoryLedger:
             self._wishes[replica].may_be = None
 
     def process_ended(self, node_id: int) -> None:
-        """Record that the process of a node has ended, which may carry out requests no more."""
+        """Record that the process of a node has ended: it may have done requests that it has not
+        answered, in part or as a whole.
+        """
         for replica, wish in self._wishes.items():
             if replica.node_id == node_id:
                 for move in wish.unanswered:
@@ -112,14 +115,16 @@ class DirectoryLedger:
                         wish.may_be = None
 
     def power_lost(self, node_id: int, paths: Mapping[tuple[bytes, int], str]) -> None:
-        """Record where the replicas of a node, by topic id and partition, were at that time."""
+        """Record the directories in which the replicas of a node, by topic id and partition, were
+        at that time; one that is not named may be anywhere.
+        """
         for replica, wish in self._wishes.items():
             if replica.node_id == node_id and wish.may_be is not None:
                 path = paths.get((replica.topic_id, replica.partition))
                 wish.may_be = None if path is None else {*wish.may_be, path}
 
     def take(self, image: MetadataImage) -> None:
-        """Record which replicas are not on these nodes, now that this image is committed."""
+        """Forget what was promised of replicas that are not on their nodes in this image."""
         for replica, wish in self._wishes.items():
             topic = image.topics_by_id.get(replica.topic_id)
             found = None if topic is None else topic.partitions.get(replica.partition)

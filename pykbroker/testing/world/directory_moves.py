@@ -1,12 +1,8 @@
 """Moves of replicas between log directories in a world: who requests them, what interrupts them.
 
 In a world whose nodes have several log directories there are operators, the rules of moves, and
-faults at the worst moment: when a copy is complete, now and then a crash or a failing directory
-comes within the next calls of the disk, which sync it, write checkpoints, and rename the log and
-its copy.
-
-In: a scenario that adds the clients and the faults, reports processes that end, and settles.
-Out: `Violation`.
+faults at the worst moment: when a copy is complete, now and then the node crashes, or one of the
+two directories fails, within the next calls of the disk.
 """
 
 from __future__ import annotations
@@ -35,8 +31,8 @@ PROPERTIES = {"log.segment.delete.delay.ms": "500"}
 
 
 def directories_of(seed: int) -> dict[str, str]:
-    """Return the properties of nodes with several log directories: those of odd seeds, so that the
-    other lives stay the same.
+    """Return the properties that nodes with several log directories need, for odd seeds; {} for
+    even ones, so that those lives stay the same.
     """
     if seed % 2 == 0:
         return {}
@@ -95,7 +91,9 @@ class DirectoryMoves:
 
 
 class MovesInterrupted:
-    """Crashes a node, or breaks one of its directories, at the end of a move."""
+    """Sometimes crashes a node, or breaks one of its directories, at the end of a move, if the life
+    has such faults.
+    """
 
     def __init__(self, world: World, faults: Faults) -> None:
         self._dice = world.dice("interrupted moves")

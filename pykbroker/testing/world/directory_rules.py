@@ -1,17 +1,15 @@
 """Rules about replicas that move between the log directories of a node.
 
-    when a copy takes the place of a log, both have the same batches, leader epochs, producers and
-    aborted transactions, and what was flushed is flushed
-    after the faults, every move ends; then every replica is in one directory, the one that an
-    operator was promised, and nothing is left of the move
+    when a copy takes the place of a log, it has what the log has, and what was flushed is flushed
+    (`check_same`; in compacted topics, not all of it is compared)
+    after the faults, every move ends; then every replica is in one directory, one of those that
+    operators were promised, if any; and neither a copy nor a log that it replaced is left
     the metadata says in which directory each replica is
 
-As in Kafka, a directory that fails between the last two steps of a move may contain the copy under
-the name of the log, which is served from the other directory. When both work again, the node does
-not start, and an operator deletes the copy (`repair`). The same holds for a log whose replica left
-the node while its directory was offline, and came back to another directory.
-
-In: the nodes after every event; `settle` after the faults. Out: `Violation`.
+A directory that fails when a copy is renamed may contain the copy under the name of the log, which
+is served from the other directory. When both work again, the node does not start, as in Kafka, and
+an operator deletes the copy (`repair`). The same holds for a log whose replica left the node while
+its directory was offline, and came back to another directory.
 """
 
 from __future__ import annotations
@@ -51,19 +49,18 @@ LIMIT_US = 60_000_000
 
 
 class DirectoryRules:
-    """Checks the rules of moves.
-
-    State: which logs were being moved after the last event, with their copies; where a copy may
-    have the name of the log; the replicas that were not on their nodes at some time.
-    """
+    """Checks the rules of moves."""
 
     def __init__(self, nodes: Sequence[Node], ledger: DirectoryLedger) -> None:
         self.nodes = list(nodes)
         self.ledger = ledger
         self.moves = 0
         self._copies: dict[int, dict[TopicPartition, tuple[PartitionLog, PartitionLog]]] = {}
+        """Node id -> the logs that were being moved after its last event, and their copies."""
         self._half_moved: dict[tuple[int, str], tuple[str, bytes]] = {}
+        """Node id and partition -> directory and topic id of a copy that may have its name."""
         self._was_absent: set[Replica] = set()
+        """Replicas that were not on their nodes in some committed metadata."""
         self._image = MetadataImage()
         self.repairs = 0
         for node in nodes:
@@ -93,7 +90,9 @@ class DirectoryRules:
             self._copies[node.node_id] = moving
 
     def process_ended(self, node: Node, *, is_power: bool) -> None:
-        """Record where replicas were, before the process is gone."""
+        """Record, before the process is gone, which copies may have the name of the log; when power
+        is lost, also where replicas were.
+        """
         manager = getattr(node.server, "replica_manager", None)
         if node.server is not None and manager is not None:
             self._forget_whole(node, node.server)
@@ -131,7 +130,9 @@ class DirectoryRules:
                         self._was_absent.add(Replica(node.node_id, topic.id, index))
 
     def repair(self, node: Node, failure: BaseException) -> bool:
-        """Delete the log because of which a node does not start, as its message says."""
+        """Delete one of two logs of a partition because of which a node does not start. Return
+        False if it does not start for another reason, or neither log is known to be superfluous.
+        """
         found = DUPLICATE.search(str(failure))
         if found is None:
             return False
@@ -147,7 +148,9 @@ class DirectoryRules:
         return True
 
     def _half_moved_to(self, node: Node, name: str) -> str:
-        """Return the path of a copy that may have the name of the log; "" if there is none."""
+        """Return the path of a copy that may have the name of the log, and forget it; "" if there
+        is none.
+        """
         directory, topic_id = self._half_moved.pop((node.node_id, name), ("", b""))
         if not directory:
             return ""
@@ -156,7 +159,7 @@ class DirectoryRules:
 
     def _left_behind(self, node: Node, name: str, paths: tuple[str, str]) -> str:
         """Return the path of a log whose replica has left the node while its directory was offline,
-        and come back to another directory; "" if it is none.
+        and come back to another directory; "" if there is none.
         """
         topic_name, _, index = name.rpartition("-")
         topic = self._image.topic(topic_name)
@@ -282,10 +285,12 @@ def _registered_elsewhere(server: BrokerServer, node_id: int) -> list[TopicParti
 
 
 def check_same(name: str, log: PartitionLog, copy: PartitionLog) -> None:
-    """Check that a copy that has just taken the place of a log has all that is in it.
+    """Check that a copy that has just taken the place of a log has what the log has from the start
+    of the copy on.
 
-    While the directory of the copy was offline, the log may have been compacted. A failure may have
-    taken back a deletion of the first records, whose promise the ledgers know.
+    Of compacted logs, batches, producers and aborted transactions are not compared: while the
+    directory of the copy was offline, the log may have been compacted. The log may start earlier: a
+    failure may have taken back a deletion of the first records, whose promise the ledgers know.
     """
     start = copy.log_start_offset
     if copy.log_end_offset != log.log_end_offset or start < log.log_start_offset:
@@ -351,7 +356,7 @@ def _batches(log: PartitionLog, start: int) -> list[Batch]:
 
 
 def _producers(log: PartitionLog, start: int, batches: Sequence[Batch]) -> list[tuple[int, ...]]:
-    """Return the producers that have records in the log: others are only in memory."""
+    """Return the state of producers that have records in `batches`: others are only in memory."""
     known = {batch.producer_id for batch in batches if not batch.is_control}
     return sorted(
         (entry.producer_id, entry.producer_epoch, entry.last_sequence, entry.last_offset)
@@ -361,13 +366,13 @@ def _producers(log: PartitionLog, start: int, batches: Sequence[Batch]) -> list[
 
 
 def _aborted(log: PartitionLog, start: int, batches: Sequence[Batch]) -> list[tuple[int, int]]:
-    """Return the aborted transactions whose records are all in the copy."""
+    """Return (producer id, first offset) of aborted transactions that begin at `start` or later."""
     found = log.aborted_transactions(start, log.log_end_offset)
     return [each for each in found if each[1] >= start]
 
 
 def _open(log: PartitionLog) -> set[int]:
-    """Return the producers with an open transaction."""
+    """Return the ids of producers with an open transaction."""
     entries = log.producers.active_producers()
     return {entry.producer_id for entry in entries if entry.current_txn_first_offset >= 0}
 

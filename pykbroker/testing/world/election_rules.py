@@ -1,18 +1,23 @@
 """What committed metadata may say about leaders, in-sync and eligible replicas (KIP-966).
 
-The rules follow the metadata log record by record and know nothing of the controller that wrote it:
+The rules follow the metadata log and know nothing of the controller that wrote it. A replica is out
+of service if its broker is fenced or shutting down, or its log directory is offline.
 
-    a leader is in sync, and no replica is that is out of service: its broker is fenced or shutting
-    down, or its log directory is offline
-    a leader was in sync before, or was eligible while no replica was; only if no replica of either
-    kind is left may the last known leader lead, and then it recovers; any other one only where the
-    topic allows unclean elections
+    a leader is in sync; a replica that joins the ISR is in service (`_check_joined`)
+    an elected leader was in sync before, or was eligible and no in-sync replica is in service
+    (`_check_elected` has what a reassignment may do); only if no replica of either kind is left may
+    the last known leader lead, and then it recovers; any other one only where the topic allows
+    unclean elections
     a partition has a leader if one of those that may lead is in service
-    a replica that leaves fewer than min.insync.replicas in sync stays eligible, until enough are in
-    sync again, or its broker registers after a crash: then it is neither in sync nor eligible
 
-In: `take(batch)` for each committed batch in order, `crashed` for a broker whose process did. Out:
-`Violation`. Source: KIP-966; Kafka's `PartitionRegistration.java` for the effect of a record.
+With eligible.leader.replicas.version 1 also:
+
+    no in-sync replica is out of service, unless it joined so
+    a replica that leaves fewer than min.insync.replicas in sync stays eligible, until enough are in
+    sync again, or its broker registers again; if that is after a crash, it is neither in sync nor
+    eligible
+
+Source: KIP-966; Kafka's `PartitionRegistration.java` for the effect of a record.
 """
 
 from __future__ import annotations
@@ -48,11 +53,11 @@ class Standing(NamedTuple):
     last_known: tuple[int, ...] = ()
     is_recovering: bool = False
     directories: tuple[bytes, ...] = ()
-    """Of `replicas`, in their order."""
+    """Of `replicas`, in their order; () if the record names none."""
 
     @property
     def may_lead(self) -> frozenset[int]:
-        """Return the replicas known to have everything that is committed, which may lead next."""
+        """Return the in-sync replicas or, if there are none, the eligible ones."""
         return self.in_sync or self.eligible
 
     def after(self, record: Any) -> Standing:
@@ -98,18 +103,18 @@ class ElectionRules:
         self._has_eligible = False
         self._crashed: set[tuple[int, int]] = set()
         self._lost: dict[PartitionKey, frozenset[int]] = {}
-        """Who may lead no more since this batch: only a broker that comes back from a crash."""
+        """Who may lead no more since this batch: it must have registered again in it."""
         self._restarted: dict[int, bool] = {}
         """Who registered anew in this batch, and whether after a crash."""
         self._joined_late: dict[PartitionKey, frozenset[int]] = {}
-        """Who joined the ISR although its directory had gone offline."""
+        """Who joined the ISR although its directory was offline or lost."""
         self.eligible_elected = 0
-        """How often an eligible replica became leader while none was in sync."""
+        """How often an eligible replica was elected; no in-sync one was in service."""
         self.last_known_elected = 0
-        """How often no other replica could be elected."""
+        """How often a last known leader was elected because no other replica could be."""
 
     def crashed(self, broker_id: int, broker_epoch: int) -> None:
-        """Record that a process of a broker has ended without a clean shutdown."""
+        """Record that the process of a broker, in this epoch, ended without a clean shutdown."""
         self._crashed.add((broker_id, broker_epoch))
 
     def take(self, batch: LogBatch) -> None:
@@ -209,8 +214,9 @@ class ElectionRules:
             self._check_last_known(key, before, after)
 
     def _check_joined(self, key: PartitionKey, joined: frozenset[int], after: Standing) -> None:
-        """Check who joined the ISR. As in Kafka, AlterPartition may come from a leader that does
-        not know yet that the directory of a follower is offline.
+        """Check that replicas that join the ISR are in service, but for their directories: as in
+        Kafka, AlterPartition may come from a leader that does not know yet that the directory of a
+        follower is offline.
         """
         anew = joined & self._restarted.keys()
         out = joined - anew - self._able(joined - anew, after)
@@ -222,8 +228,8 @@ class ElectionRules:
     def _check_elected(
         self, key: PartitionKey, before: Standing, after: Standing, *, is_moved: bool
     ) -> None:
-        """Check an elected leader. A reassignment that completes may have a leader that joins with
-        the same record.
+        """Check an elected leader. Not if the record also changes the replicas and there was a
+        leader: a reassignment that completes may elect one that joins with the same record.
         """
         if after.leader in before.in_sync or (is_moved and before.leader != NOBODY):
             return
@@ -263,7 +269,9 @@ class ElectionRules:
             raise self._violated(key, f"it was {before}: its last known leader is not recorded")
 
     def _least_in_sync(self, key: PartitionKey) -> int:
-        """Return `min.insync.replicas`, at most the replica count of the first partition."""
+        """Return `min.insync.replicas` of the topic, else of the cluster, else 1; at most the count
+        of replicas of the first partition.
+        """
         name = self._names[key[0]]
         wanted = self._min_in_sync.get(name) or self._min_in_sync.get("", 1)
         first = self._partitions.get((key[0], 0))

@@ -1,9 +1,10 @@
 """The promises made to the members of one group, shared by all of them.
 
-Invariants that it checks: a generation has one leader, one assignment, and one owner for each
-partition; the committed offset that a member fetches is the last one acknowledged, or one that was
-sent without a response. A power failure may lose what was not flushed: then any offset ever sent is
-possible, and generations may start again.
+Invariants that it checks: a generation has one leader, one owner for each partition, and members
+get what their leader assigned; the committed offset that a member fetches is one acknowledged last,
+or one that was sent and not answered; a commit of a member that missed a later generation fails. A
+power failure may lose what was not flushed: then any offset ever sent and not rejected is possible,
+and generations may start again.
 
 Where nodes replicate, a coordinator that was replaced may not know it yet: it can complete a join,
 which is only in its memory. Responses before SyncGroup are therefore valid only between the members
@@ -28,7 +29,7 @@ class Commit(NamedTuple):
     partition: int
     offset: int
     is_late: bool
-    """Sent when a member had joined a later generation: it must be refused."""
+    """Sent when a member was known to have joined a later generation: it must be refused."""
 
 
 class GroupLedger:
@@ -39,8 +40,8 @@ class GroupLedger:
         self._may_move = may_move
         """Another node may become its coordinator."""
         self.life = 0
-        """How often the coordinator has ended. An answer to a request of an earlier life tells
-        nothing: the caller must not report it."""
+        """How often the coordinator may have ended. An answer to a request of an earlier life tells
+        nothing: except to `commit_answered`, the caller must not report it."""
         self._history = 0
         """How often a power failure may have taken the group back."""
         self._latest_written = -1
@@ -58,10 +59,10 @@ class GroupLedger:
         self.commits = 0
 
     def process_ended(self) -> None:
-        """Forget a generation that no member has synced: it was only in memory, and its number may
-        be reused.
+        """Forget generations that no member has synced: they were only in memory, and their numbers
+        may be reused. If the coordinator may move, forget the leaders and assignments of all.
 
-        Also if another node has become the coordinator.
+        To be called when a node ends, and when another may have become the coordinator.
         """
         self.life += 1
         self._latest_generation = self._latest_written
@@ -102,7 +103,7 @@ class GroupLedger:
     def assigned(
         self, generation: int, shares: Mapping[str, list[int]], coordinator: int = 0
     ) -> None:
-        """Record the leader's assignment."""
+        """Record the leader's assignment; the first one of a generation stays."""
         for member_id, share in shares.items():
             key = (self._history, generation, coordinator, member_id)
             self._assigned.setdefault(key, share)
@@ -140,7 +141,9 @@ class GroupLedger:
         return Commit(self.life, generation, index, offset, is_late)
 
     def commit_answered(self, commit: Commit) -> None:
-        """Record that it was acknowledged; those acknowledged before it was sent are void."""
+        """Record that it was acknowledged; those acknowledged before it was sent are void. Does
+        nothing if the coordinator may have ended since then.
+        """
         if commit.life != self.life:
             return
         if commit.is_late:
@@ -164,7 +167,7 @@ class GroupLedger:
         self._possible[commit.partition].discard(commit.offset)
 
     def snapshot(self, indexes: Iterable[int]) -> dict[int, frozenset[int]]:
-        """Return what OffsetFetch may return if it is sent now."""
+        """Return, by partition, the offsets that may be committed now, for `check_fetched`."""
         return {index: frozenset(self._possible.get(index, {NOT_COMMITTED})) for index in indexes}
 
     def check_fetched(

@@ -1,7 +1,6 @@
-"""Rules about the internal state of nodes, checked after every event of theirs.
+"""Rules about the internal state of nodes that serve (`NodeRule`, `ImageRule`).
 
-Each is a `NodeRule` or an `ImageRule` of the nodes that it is added to; it keeps what it compares
-from event to event. Rules about what clients see are in the ledgers and the catalog.
+Rules about what clients see are in the ledgers and the catalog.
 """
 
 from __future__ import annotations
@@ -22,7 +21,8 @@ if TYPE_CHECKING:
 class PartitionOffsets:
     """Log start <= high watermark <= log end; the first two never move back while a node runs.
 
-    The recovery point never passes the log end, nor the last stable offset the high watermark.
+    The recovery point never passes the log end, nor the last stable offset the high watermark. For
+    partitions with one replica; those whose directory is offline are left out.
     """
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class PartitionOffsets:
 
 
 class NoBugs:
-    """No request meets an exception that no handler expects."""
+    """No node that serves has counted an internal error (`unexpected_errors`)."""
 
     def check(self, node: Node, server: BrokerServer | None) -> None:
         """See `NodeRule`."""
@@ -85,7 +85,9 @@ class MetadataOffsets:
 
 
 class ImageEveryWhere:
-    """A node hosts what its image says: every replica in it has a partition."""
+    """A node hosts the replicas that its image says, and no others; those whose log it could not
+    open or create are left out.
+    """
 
     def check_image(self, node: Node, server: BrokerServer, image: MetadataImage) -> None:
         """See `ImageRule`."""
@@ -106,8 +108,8 @@ class ImageEveryWhere:
 
 
 class CoordinatorTerms:
-    """Says when a partition of `__consumer_offsets` gets another leader epoch: what a coordinator
-    had only in memory is forgotten then, even by the same node.
+    """Calls `on_change` when a partition of `__consumer_offsets` has another leader epoch: another
+    coordinator does not know what the one before had only in memory.
     """
 
     def __init__(self, on_change: Callable[[], None]) -> None:

@@ -1,16 +1,15 @@
 """What producers were promised and readers have seen, partition by partition.
 
-    attempt     a record that a client has sent; its id is in a header, and unique in the world
+    attempt     a record that a client sends; its id is in a header, and unique in the world
     acked       the offset at which the node acknowledged it
-    seen        a reader received it below the high watermark
+    seen        a reader received it, or it is in a log that is settled
 
-Invariants that it checks, at every call and against the log itself (`settle`):
+Invariants, checked when clients report and when whole logs are compared (`settle`):
 
 * one offset holds one record for ever: an acknowledged or seen record is neither lost nor replaced,
-  unless retention, DeleteRecords or compaction may delete it, or a power failure took what was not
-  flushed;
+  unless retention, DeleteRecords or compaction may delete it, or a power failure may have taken it;
 * a log contains only records that were sent; a record of an idempotent producer at most once;
-* the records of one idempotent producer are in the order in which it sent them.
+* the records of one idempotent producer id are in the order in which they were sent.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class Stored(NamedTuple):
 
 @dataclass(slots=True)
 class Attempt:
-    """A record that was sent at least once."""
+    """A record that a client sends, perhaps more than once."""
 
     identity: bytes
     producer: str
@@ -50,7 +49,7 @@ class Attempt:
     is_once: bool
     """Sent by an idempotent producer: never twice in the log."""
     offset: int | None = None
-    """Where it is known to be."""
+    """Where it is known to be; None: it is not known to be anywhere."""
 
 
 def _long_ago() -> int:
@@ -67,7 +66,7 @@ def _always(*_: object) -> bool:
 
 @dataclass(slots=True)
 class TopicRules:
-    """What may delete records from the logs of a topic."""
+    """The settings of a topic by which its logs may lose records."""
 
     is_compacted: bool = False
     retention_ms: int = -1
@@ -91,24 +90,22 @@ class PartitionLedger:
     end: int = 0
     """Behind the highest offset that is known."""
     lost_keys: set[bytes | None] = field(default_factory=set)
-    """Of records that power failures may have taken after compaction had deleted earlier ones."""
+    """Of records that power failures may have taken: compaction may have deleted earlier ones."""
     must_survive: int | None = None
-    """Set when the process has ended: what is before it is still there at the next start."""
-    is_gone: bool = False
-    """Its topic was deleted."""
+    """Set when the process has ended: the next start brings back what is before it."""
     lost_by_power: int = 0
     lost_end: int = 0
     """Where the logs ended before a power failure may have taken something that was committed."""
     may_be_shown: set[bytes] = field(default_factory=set)
-    """Records that were sent before it."""
+    """The ids of records sent before it that have no known offset."""
     flushed: int = 0
     """The offset up to which the log was flushed when its process ended."""
     committed_end: Callable[[], int] = _never
-    """The end of what every in-sync replica has, where nodes replicate."""
+    """The end of what leaders have committed, where nodes replicate."""
     is_everywhere: Callable[[int, bytes], bool] = _always
-    """Whether all replicas have the record with this id at this offset."""
+    """Whether all replicas that run have the record with this id at this offset."""
     is_led_by: Callable[[int], bool] = _always
-    """Whether this node leads the partition, by the newest metadata of all nodes."""
+    """Whether this node leads the partition, by the newest metadata of the nodes that run."""
 
     # ---------------------------------------------------------------- what clients report
 
@@ -122,7 +119,7 @@ class PartitionLedger:
         self._know(identity, offset, "acknowledged")
 
     def seen(self, record: Stored) -> None:
-        """Check a record that a reader received."""
+        """Check a record that a reader received, or that is in a log."""
         attempt = self.attempts.get(record.identity)
         if attempt is None:
             raise Violation(f"{self.name}: no client sent the record at {record.offset}: {record}")
@@ -177,16 +174,16 @@ class PartitionLedger:
     # ---------------------------------------------------------------- what a log holds
 
     def process_ended(self, log_end: int, flushed: int) -> None:
-        """Record that the process serving the log was killed: the next start must bring back all of
-        it.
+        """Record that the process serving the log was stopped or killed: the next start must bring
+        back what is before `log_end`, or before a lower end recorded since the last `settle`.
         """
         self.flushed = flushed
         self._must_survive(log_end)
 
     def power_lost(self, flushed: int | None) -> None:
-        """Record how far the log was flushed, which the next start must bring back. None: the node
-        was starting and had not loaded the log, so the value of the last end of a process still
-        holds.
+        """Record how far the log was flushed, which the next start must bring back. None: the
+        process had no such log (it was starting, say), so the value of an earlier end of a process
+        still holds.
         """
         if flushed is not None:
             self.flushed = flushed
@@ -196,8 +193,8 @@ class PartitionLedger:
         self.must_survive = end if self.must_survive is None else min(self.must_survive, end)
 
     def may_lose_from(self, offset: int, end: int) -> None:
-        """Record that power failures may have taken everything from this offset on; `end`: the end
-        of the longest log.
+        """Record that power failures may have taken everything from this offset on; `end`: where
+        the longest log, or what was committed, ended.
         """
         self.lost_end = max(self.lost_end, end)
         for at in [each for each in self.at if each >= offset]:
@@ -217,10 +214,10 @@ class PartitionLedger:
     ) -> None:
         """Compare with a whole log, after a start or when the world is at rest.
 
-        If the node lost its power meanwhile, forget what it was allowed to lose. `everywhere`: the
-        offsets and ids of the records that all replicas have. A leader keeps the gap that a power
-        failure left in its log, and replicas that do not have the gap keep their records, as in
-        Kafka.
+        Forget first what the last end of a process allowed it to lose. `everywhere`: the offsets
+        and ids of the records that all replicas have; None: no other replica matters. A leader
+        keeps the gap that a power failure left in its log, and replicas that do not have the gap
+        keep their records, as in Kafka.
         """
         found = {record.offset: record for record in records}
         if self.must_survive is not None:
@@ -238,7 +235,7 @@ class PartitionLedger:
         self._check_order(records)
 
     def _may_lack(self, record: Stored) -> bool:
-        """Return whether a power failure may have taken it, and no client has received it since."""
+        """Return whether a power failure may have taken it, and it is not known to be there."""
         is_known = self.at.get(record.offset) == record.identity
         return record.identity in self.may_be_shown and not is_known
 
@@ -288,7 +285,7 @@ class PartitionLedger:
         return rules.retention_ms >= 0 and age_ms > rules.retention_ms
 
     def _later_tombstone(self, key: bytes | None, offset: int) -> bool:
-        """Return whether the key was deleted at a later offset, even if that tombstone is gone."""
+        """Return whether a tombstone of the key is, was or may be at a later offset."""
         return any(
             attempt.key == key
             and attempt.value is None
@@ -297,7 +294,7 @@ class PartitionLedger:
         )
 
     def _check_order(self, records: Iterable[Stored]) -> None:
-        """Check that the records of an idempotent producer are in the order of their numbers."""
+        """Check that the records of each idempotent producer id are in their order."""
         last: dict[str, int] = {}
         for record in records:
             attempt = self.attempts[record.identity]
@@ -313,7 +310,9 @@ class PartitionLedger:
 
 
 def stored_records(payload: bytes | memoryview) -> list[Stored]:
-    """Return the records of whole batches; an incomplete batch at the end is left out."""
+    """Return the records of whole batches; an incomplete batch at the end is left out. The identity
+    of a record without a header ID_HEADER is b"".
+    """
     found = []
     for _, batch in iter_batches(payload, partial_tail=True):
         for record in iter_records(batch):
@@ -336,7 +335,7 @@ def end_of_batches(payload: bytes | memoryview) -> int:
 def batches_of(
     log: PartitionLog, start: int = 0, end: int | None = None
 ) -> Iterator[tuple[BatchHeader, bytes]]:
-    """Yield the batches of a log with offsets from `start` to `end`, read as a fetch reads them."""
+    """Yield the batches of a log that hold offsets from `start` on and below `end`."""
     offset = max(start, log.log_start_offset)
     end = log.log_end_offset if end is None else min(end, log.log_end_offset)
     while offset < end:
@@ -372,8 +371,8 @@ def records_of(log: PartitionLog) -> list[Stored]:
 
 
 def readable_end(log: PartitionLog) -> int:
-    """Return the offset after the last record of a log: a compacted one may end with empty batches,
-    or with none where a truncation took the record that replaced the last.
+    """Return the offset after the last record of a log; 0 if it has none. A compacted log may end
+    with empty batches, or with none where a truncation took the record that replaced the last.
     """
     records = records_of(log)
     return records[-1].offset + 1 if records else 0

@@ -1,10 +1,10 @@
 """Rules about the metadata quorum, checked after every event of a node's process.
 
-They are those of Kafka's RaftEventSimulationTest: one leader an epoch, epochs and high watermarks
-that never go back, logs that agree on everything that is committed, and no committed record that a
-later leader does not have. A leader never tells a lower high watermark than its follower knows:
-Kafka's replicas would stop. In addition, a candidate has asked before its election whether it would
-win (KIP-996): a voter that was cut off ends no epoch when it comes back.
+As in Kafka's RaftEventSimulationTest: one leader an epoch, epochs and high watermarks that do not
+go back, logs that agree on what is committed. In addition: a new leader has what was committed in
+earlier epochs; a leader tells no lower high watermark than its follower knows (Kafka's
+`FollowerState` would throw); a candidate has asked before its election whether it would win
+(KIP-996), so that a voter that was cut off ends no epoch when it comes back.
 """
 
 from __future__ import annotations
@@ -37,18 +37,14 @@ class Committed(NamedTuple):
 
 
 class QuorumRules:
-    """Checks the rules of the metadata quorum.
-
-    State: what was ever committed, by the offset of its first record, and up to where each node's
-    log was compared with it; who led each epoch; the epoch and high watermark of each process.
-    """
+    """Checks the rules of the metadata quorum."""
 
     def __init__(self) -> None:
         self._leaders: dict[int, int] = {}
         self._committed: dict[int, Committed] = {}
         self._committed_end = 0
         self._committed_ends: dict[int, int] = {}
-        """Epoch -> the end of what was committed in it or before."""
+        """Epoch of the node that showed it first -> the end of what was committed by then."""
         self._compared: dict[tuple[int, int], int] = {}
         self._progress: dict[tuple[int, int], tuple[int, int]] = {}
         self._epochs: dict[int, int] = {}
@@ -100,8 +96,8 @@ class QuorumRules:
             self._compare(node, driver, key)
 
     def _check_candidate(self, node: Node, raft: Raft, key: tuple[int, int]) -> None:
-        """Check that a candidate was Prospective at the event before, with all promises but the
-        last.
+        """Check that a node that becomes a candidate was Prospective at the event before, with all
+        promises but the last. A process may begin as a candidate.
         """
         role = raft.role
         promises = len(role.granted) if isinstance(role, Prospective) else 0
@@ -145,7 +141,9 @@ class QuorumRules:
             )
 
     def _compare(self, node: Node, driver: RaftDriver, key: tuple[int, int]) -> None:
-        """Check that everything this node calls committed equals what others committed there."""
+        """Check that everything this node calls committed equals what others committed there; pass
+        what no other node has shown before to `on_committed`.
+        """
         start = self._compared.get(key, 0)
         end = min(driver.raft.high_watermark, driver.log.end.offset)
         with node.machine.files.peeked():  # a crash that is due waits for the node's own call

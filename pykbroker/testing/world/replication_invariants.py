@@ -1,9 +1,10 @@
-"""Rules about replicated partitions, checked after every event that changes a replica.
+"""Rules about replicated partitions, checked after events that change a replica.
 
     one leader per epoch
     a leader's high watermark and log start never move back in its epoch
-    what is below a high watermark is committed: every replica has the same batches there (not
-    compared in compacted topics), a new leader has all of them, a replica never truncates them
+    what is below a leader's high watermark is committed: every replica has the same batches there
+    (not compared in compacted topics), a new leader has all of them, a replica that was found to
+    have them does not truncate them
     a follower's high watermark is not above what its leaders have committed
     a running replica that is in sync or eligible (KIP-966) has all that is committed (checked when
     metadata is committed)
@@ -51,7 +52,7 @@ READ_COMMITTED = 1
 
 
 class View(NamedTuple):
-    """The state of a replica after the preceding event."""
+    """The state of a replica after an event."""
 
     epoch: int
     is_leader: bool
@@ -59,9 +60,9 @@ class View(NamedTuple):
     high: int
     end: int
     queued_end: int
-    """Of what is going to be written at the end of the round."""
+    """The end, with what is going to be written at the end of the round."""
     has_enough: bool
-    """Are as many in sync as min.insync.replicas asks for?"""
+    """Whether as many are in sync as min.insync.replicas asks for, at most all replicas."""
 
 
 class Seen(NamedTuple):
@@ -73,7 +74,9 @@ class Seen(NamedTuple):
     states: list[tuple[object, ...]]
 
     def changed_since(self, before: Seen | None) -> list[Partition]:
-        """Return the partitions that are not as they were."""
+        """Return the partitions that are not as they were; all if the node has started since, has
+        failed, or has other partitions.
+        """
         if before is None or self[:3] != before[:3]:
             return self.partitions
         pairs = zip(self.partitions, self.states, before.states, strict=True)
@@ -90,13 +93,15 @@ class Batch(NamedTuple):
 
 
 class CommittedLog:
-    """What was ever below the high watermark of a leader of one partition."""
+    """What is committed in one partition: it was below the high watermark of a leader, and no
+    power failure may have taken it. `batches` are those that were compared so far.
+    """
 
     def __init__(self) -> None:
         self.end = 0
         self.batches: dict[int, Batch] = {}
         self.was_cut = False
-        """A power failure has taken some of it: high watermarks of before tell nothing."""
+        """A power failure may have taken some of it: high watermarks of before tell nothing."""
         self.cut_epoch = -1
         """The leader epoch at that time."""
 
@@ -112,11 +117,7 @@ class CommittedLog:
 
 
 class ReplicationRules:
-    """Checks the rules of replicated partitions.
-
-    State: the committed log of each partition; who led each epoch; each replica as it was, and up
-    to where it was compared with the committed log.
-    """
+    """Checks the rules of replicated partitions."""
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         self._nodes = list(nodes)
@@ -133,15 +134,15 @@ class ReplicationRules:
         """The latest epoch in which a node has led."""
         self._committed: dict[PartitionKey, CommittedLog] = {}
         self.leader_changes: dict[str, int] = {}
-        """Topic -> how often a node began to lead a partition of it."""
+        """Topic -> in how many epochs its partitions were led, all together."""
         self.cuts = 0
-        """How often a replica was cut."""
+        """How often the log of a replica was truncated."""
         self.image: MetadataImage | None = None
         """The newest that is committed anywhere, if it is to be compared with what nodes have."""
         self._newest: MetadataImage | None = None
 
     def committed_end(self, topic_id: bytes, index: int) -> int:
-        """Return the end of what is committed."""
+        """Return the end of what is committed; 0 if nothing is known to be."""
         found = self._committed.get((topic_id, index))
         return 0 if found is None else found.end
 
@@ -189,7 +190,7 @@ class ReplicationRules:
                 self._look_at(node, partition)
 
     def _look_at(self, node: Node, partition: Partition) -> None:
-        """Check one replica, if its view has changed."""
+        """Check one replica, if its view has changed or it has another log."""
         log = partition.log
         key = (partition.topic_id, partition.index)
         place = (node.node_id, node.starts, key)
@@ -219,7 +220,9 @@ class ReplicationRules:
                 self._check_replica(node, partition, view, before)
 
     def _take_last_word(self, place: tuple[int, int, PartitionKey], partition: Partition) -> None:
-        """Record what a leader whose disk failed may have committed in the same event."""
+        """Record what a leader that has failed, is no longer hosted, or whose process ends may have
+        committed in the same event.
+        """
         before = self._views.pop(place, None)
         if before is not None and before.is_leader and not self._is_outdated(place[2], before):
             committed = self._log_of(place[2])
@@ -342,8 +345,8 @@ class ReplicationRules:
     # ---------------------------------------------------------------- after a change of metadata
 
     def _check_in_sync(self, image: MetadataImage) -> None:
-        """Check that in-sync and eligible replicas have all that is committed, whatever the leader
-        knows.
+        """Check that in-sync and eligible replicas that run have all that is committed, whatever
+        the leader knows.
         """
         for node in self._nodes:
             for partition in _healthy(node):
@@ -361,7 +364,9 @@ class ReplicationRules:
     def _compare(
         self, name: str, place: tuple[int, int, PartitionKey], partition: Partition, end: int
     ) -> None:
-        """Check that all that this replica has below `end` equals what others have there."""
+        """Check that what this replica has below `end`, and was not compared before, equals what
+        others have there. Compacted logs are not compared.
+        """
         start = self._compared.get(place, 0)
         if end <= start:
             return
@@ -384,7 +389,7 @@ def _has_enough(partition: Partition) -> bool:
 
 
 def _healthy(node: Node) -> Iterator[Partition]:
-    """Return the replicas of a node that serves."""
+    """Yield the replicas that a node serves, if it is up: none whose directory is offline."""
     if node.server is not None and node.state is NodeState.UP and not node.has_failed:
         for partition in node.server.replica_manager.partitions():
             if partition.hosted and not partition.log.is_offline:

@@ -1,9 +1,9 @@
-"""Inspects nodes after every event for the sake of transactions.
+"""Inspects nodes after events for the sake of transactions.
 
-A rule: a last stable offset never passes an open transaction. And a fault: sometimes, after a
-coordinator has written, its node crashes at one of its next disk calls: between the outcome of a
-transaction and its markers, between two markers, before the completion. And an excuse: while the
-clock of a node is wrong, transactions may time out at any moment.
+A rule: a last stable offset never passes an open transaction. A fault: sometimes a node crashes
+soon after a log of `__transaction_state` has grown, for example between the outcome of a
+transaction and its markers. An excuse: while the clock of a node is wrong, transactions may time
+out at any moment.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class DifferentClocks:
 
 
 class LastStableOffsets:
-    """A transaction is certainly open while its producer has not requested its end, it has not
-    timed out, and its transactional id has not been requested again.
+    """The last stable offset of a leader is not above an acknowledged record of a transaction that
+    is certainly open (`TransactionLedger.first_open_offset`).
     """
 
     def __init__(self, ledger: TransactionLedger) -> None:
@@ -71,9 +71,10 @@ class LastStableOffsets:
 
 
 class CrashesBetween:
-    """Crashes nodes between the phases of a transaction.
+    """Sometimes crashes a node at one of its next disk calls, after a log of `__transaction_state`
+    has grown there, on the leader or a follower: between the phases of a transaction.
 
-    `partitions` is the number of partitions of `__transaction_state`.
+    `partitions` is the number of partitions of that topic.
     """
 
     def __init__(self, world: World, faults: Faults, partitions: int) -> None:

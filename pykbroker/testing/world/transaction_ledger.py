@@ -4,16 +4,15 @@
       |                      '---refused-----> aborted
       '----abort sent, or the producer is gone: aborted
 
-Invariants that it checks, at every call and when nothing is open any more (`settle`):
+Invariants that it checks when clients report, and when nothing is open any more (`settle`):
 
 * a read_committed reader never sees a record of a transaction that is begun or aborted;
 * it sees each record of a committed transaction, at one offset;
 * it sees all of an asked transaction, or nothing, in all of its partitions;
-* a producer that was replaced does not succeed with what it sends afterwards;
-* no producer id and epoch is given to two producers.
+* no producer id is given to two transactional ids, or with the same epoch to two producers.
 
-A power failure may take what was not flushed: see `transaction_losses.py`. The transactions that
-it names are excused from all of this but the first rule about unknown records.
+Clients check by `is_replaced` that a producer that was replaced does not succeed any more. A power
+failure excuses the transactions of which it may take something (`transaction_losses.py`).
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ class Outcome(Enum):
 
 @dataclass(slots=True, eq=False)
 class ProducerInstance:
-    """A transactional producer from its InitProducerId until it ends."""
+    """A transactional producer: from one InitProducerId until the client needs another producer."""
 
     transactional_id: str
     owner: str
@@ -60,9 +59,9 @@ class ProducerInstance:
     is_contested: bool = False
     """Another InitProducerId may end it."""
     is_excused: bool = False
-    """A power failure took what the coordinator knew of it."""
+    """A power failure may have taken what the coordinator knew of it."""
     has_gaps: bool = False
-    """A power failure may have taken records of it, but not the markers that came later."""
+    """A power failure may have taken records of it, or their markers."""
 
     @property
     def order(self) -> Order:
@@ -72,7 +71,7 @@ class ProducerInstance:
 
 @dataclass(slots=True, eq=False)
 class SentTransaction:
-    """One transaction as its producer knows it."""
+    """One transaction, as its producer and the readers know it."""
 
     number: int
     instance: ProducerInstance
@@ -124,18 +123,18 @@ class Losses(NamedTuple):
     """Records that may be gone, or whose marker may be."""
     without_marker: frozenset[bytes]
     ends: dict[int, int]
-    """Partition -> behind the last offset that is safe."""
+    """Partition -> where what was flushed ends."""
     lost_offsets: frozenset[int]
     """As for records: committed offsets."""
     offsets_without_marker: frozenset[int]
 
     @property
     def is_anything_lost(self) -> bool:
-        """Return whether anything was not flushed."""
+        """Return whether any transactional id, record or offset is among what may be lost."""
         return bool(self.transactional_ids or self.lost or self.lost_offsets)
 
     def and_also(self, other: Losses) -> Losses:
-        """Return the union of both."""
+        """Return what is in either; of `ends`, the lower one."""
         ends = {
             index: min(self.ends.get(index, end), end)
             for index, end in {**self.ends, **other.ends}.items()
@@ -152,7 +151,7 @@ class Losses(NamedTuple):
 
 @dataclass(slots=True)
 class PartitionView:
-    """What is known of one partition."""
+    """What is known of one partition, apart from what is excused."""
 
     at: dict[int, bytes] = field(default_factory=dict)
     """Offset -> identity, acknowledged or seen."""
@@ -164,7 +163,7 @@ class PartitionView:
 class TransactionLedger:
     """What transactional producers were promised.
 
-    `topic` has `partitions` partitions, which no other client uses.
+    `topic` has `partitions` partitions, to which only transactional producers write.
     """
 
     def __init__(self, topic: str, partitions: int, is_durable: bool = False) -> None:
@@ -205,7 +204,7 @@ class TransactionLedger:
         self.bumped(instance)
 
     def bumped(self, instance: ProducerInstance) -> None:
-        """Record the epoch that EndTxn has assigned to this producer."""
+        """Record the id and epoch that EndTxn, or InitProducerId (`given`), has assigned."""
         transactional_id, order = instance.transactional_id, instance.order
         if self._id_of.setdefault(order[0], transactional_id) != transactional_id:
             raise Violation(
@@ -238,11 +237,11 @@ class TransactionLedger:
         self._unanswered[transactional_id] = 0
 
     def is_forgotten(self, transactional_id: str) -> bool:
-        """Return whether a power failure has ever taken the coordinator's state of it."""
+        """Return whether a power failure may ever have taken the coordinator's state of it."""
         return transactional_id in self._forgotten_up_to
 
     def is_given_again(self, instance: ProducerInstance) -> bool:
-        """Return whether a power failure took the epoch, so that partitions may have more of it."""
+        """Return whether a power failure may have taken the epoch, which partitions may know."""
         forgotten = self._forgotten_up_to.get(instance.transactional_id)
         return forgotten is not None and instance.order <= forgotten
 
@@ -268,7 +267,7 @@ class TransactionLedger:
         self._transaction_of[identity] = transaction
 
     def acked(self, transaction: SentTransaction, identity: bytes, offset: int) -> None:
-        """Check that a node has acknowledged a record."""
+        """Check and record the offset at which a node has acknowledged a record."""
         index = transaction.records[identity]
         self._know(index, identity, offset)
         if transaction.outcome is Outcome.BEGUN:
@@ -308,7 +307,7 @@ class TransactionLedger:
             view.open.pop(transaction, None)
 
     def first_open_offset(self, index: int, now_us: int) -> int | None:
-        """Return an offset that the last stable offset of a partition does not exceed now."""
+        """Return the first acknowledged offset of transactions that are certainly open; or None."""
         offsets = [
             offset
             for transaction, offset in self.views[index].open.items()
@@ -374,7 +373,7 @@ class TransactionLedger:
             raise Violation(f"{where}, and was shown {min(transaction.shown)!r} of {transaction}")
 
     def settle(self) -> None:
-        """Check that each transaction is whole, once readers have read all and none is open."""
+        """Check that transactions are whole, once readers have read all and none is open."""
         for transaction in self.transactions:
             if transaction.is_excused:
                 continue
@@ -400,7 +399,7 @@ class TransactionLedger:
         ]
 
     def least_committed(self, transactional_id: str, index: int) -> int:
-        """Return the lowest offset that OffsetFetch may return if it is sent now."""
+        """Return the lowest offset that OffsetFetch may return if it is sent now; -1: no commit."""
         found = NOT_COMMITTED
         for transaction in self.offsets_of(transactional_id, index):
             if transaction.outcome is Outcome.COMMITTED and not transaction.are_offsets_excused:

@@ -1,9 +1,9 @@
 """What a power failure may take from transactions, read from the logs at that moment.
 
-In: a node that is about to lose its power. Out: `Losses`. What follows the recovery point of a log,
-that is, what was not flushed, may be lost: a record, the marker of its transaction, what the
-coordinator wrote about a transactional id, the offsets of a group. Records and offsets that have no
-marker yet are listed too, flushed or not: if the coordinator's log is cut, nothing may end them.
+What follows the recovery point of a log, that is, what was not flushed, may be lost: a record, the
+marker of its transaction, what the coordinator wrote about a transactional id, the offsets of a
+group. Records and offsets that have no marker yet are listed too, flushed or not: if the
+coordinator's log is cut, nothing may end them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ _TRANSACTION_CODEC = RecordCodec(TRANSACTION_RECORD_TYPES)
 
 
 def losses_of(server: BrokerServer, topic: str) -> Losses:
-    """Return what this node may lose of the transactions in `topic`."""
+    """Return what this node would lose of transactions by a power failure now. `topic`: where their
+    records are.
+    """
     records, offsets = _Markers(), _Markers()
     forgotten: set[str] = set()
     ends = {}
@@ -56,8 +58,8 @@ def losses_of(server: BrokerServer, topic: str) -> Losses:
 
 
 class _Markers:
-    """Walks logs of transactional batches: which follow the recovery point, or end there, or not at
-    all.
+    """Collects names of records from logs: `lost`, if the record or the marker behind it was not
+    flushed; `open`, if it is transactional and has no marker.
     """
 
     def __init__(self) -> None:
@@ -93,7 +95,7 @@ def _committed_offset(record: Record) -> int | None:
 
 
 def _written_ids(log: PartitionLog) -> Iterator[str]:
-    """Return the transactional ids in what was not flushed."""
+    """Yield the transactional ids in batches that were not flushed."""
     for header, batch in batches_of(log):
         if header.last_offset < log.recovery_point or header.is_control:
             continue

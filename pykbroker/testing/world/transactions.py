@@ -2,8 +2,6 @@
 
 With one node, in half of the lives that have them, and with several nodes always, their topic and
 those of the coordinators are flushed with every record: then a power failure excuses nothing.
-
-In: a scenario that adds the clients, reports processes that end, and drains. Out: `Violation`.
 """
 
 from __future__ import annotations
@@ -100,7 +98,7 @@ class Transactions:
             add_rule(self._nodes, CrashesBetween(self._world, faults, STATE_PARTITIONS))
 
     def clients(self) -> list[Client]:
-        """Return all clients that were added."""
+        """Return the transactors and the readers."""
         return [*self.transactors, *self.readers]
 
     def _add_transactor(self, name: str, transactional_id: str, count: int) -> Transactor:
@@ -120,8 +118,8 @@ class Transactions:
         return client
 
     def _coordinators_move(self) -> bool:
-        """Return whether a broker does not know yet who leads the partitions of coordinators: as in
-        Kafka, one that led answers from its old state until it does.
+        """Return whether brokers know different leader epochs of `__transaction_state`: as in
+        Kafka, one that led answers from its old state until it learns of the next leader.
         """
         known = set()
         for node in self._nodes:
@@ -134,8 +132,8 @@ class Transactions:
     # ---------------------------------------------------------------- ends of processes
 
     def node_is_up(self, node: Node) -> None:
-        """Record that its logs are loaded: what may be lost is read from them from now on, but not
-        of logs in a directory that is offline.
+        """Record that its logs are loaded: what earlier ends of its process might have lost is
+        forgotten, unless a directory is offline. If its clock is wrong, excuse timeouts.
         """
         directories = () if node.server is None else node.server.log_manager.directories
         if all(directory.is_online for directory in directories):
@@ -144,7 +142,7 @@ class Transactions:
             self.ledger.clock_jumped()
 
     def process_ended(self, node: Node, *, is_power: bool) -> None:
-        """Record the state before the process is gone."""
+        """Record, before the process is gone, what may be lost; excuse it if power is lost."""
         clock = node.machine.clock
         if clock.offset_us:
             self.ledger.clock_jumped()
@@ -165,7 +163,7 @@ class Transactions:
 
     def drain(self) -> None:
         """Let transactors finish; check that no transaction stays open; read and compare
-        everything.
+        everything. If power failures may have left hanging transactions, an operator aborts them.
         """
         operator = None
         if self.ledger.may_hang:
@@ -181,7 +179,7 @@ class Transactions:
             self._wait(lambda: operator.is_done, "an operator gets no answer", DRAIN_US)
 
     def check_again(self) -> None:
-        """Read everything once more from its beginning, after another start."""
+        """Read everything once more from its beginning, after a start; then stop the readers."""
         self.readers.append(self._start(CommittedReader, "late"))
         self._check("second audit")
         self.stop()
@@ -232,8 +230,8 @@ class Transactions:
 
 
 def _end_of_batches(log: PartitionLog) -> int:
-    """Where a reader gets to: an empty last segment may be beyond offsets that power failures
-    took.
+    """Return where a reader gets to: an empty last segment may be beyond offsets that power
+    failures took.
     """
     if log.active.size:
         return log.log_end_offset
