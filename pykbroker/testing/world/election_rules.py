@@ -13,6 +13,7 @@ of service if its broker is fenced or shutting down, or its log directory is off
 With eligible.leader.replicas.version 1 also:
 
     no in-sync replica is out of service, unless it joined so
+    a change that leaves a partition without a leader names the last known one, others name none
     a replica that leaves fewer than min.insync.replicas in sync stays eligible, until enough are in
     sync again, or its broker registers again; if that is after a crash, it is neither in sync nor
     eligible

@@ -1,10 +1,10 @@
 """The promises made to the members of one group, shared by all of them.
 
 Invariants that it checks: a generation has one leader, one owner for each partition, and members
-get what their leader assigned; the committed offset that a member fetches is one acknowledged last,
-or one that was sent and not answered; a commit of a member that missed a later generation fails. A
-power failure may lose what was not flushed: then any offset ever sent and not rejected is possible,
-and generations may start again.
+get what their leader assigned; the committed offset that a member fetches is one acknowledged last
+(none, before that), or one that was sent and not answered; a commit of a member that missed a later
+generation fails. A power failure may lose what was not flushed: then any offset ever sent and not
+rejected is possible, and generations may start again.
 
 Where nodes replicate, a coordinator that was replaced may not know it yet: it can complete a join,
 which is only in its memory. Responses before SyncGroup are therefore valid only between the members

@@ -1,6 +1,6 @@
 """Rules about the internal state of nodes that serve (`NodeRule`, `ImageRule`).
 
-Rules about what clients see are in the ledgers and the catalog.
+Rules about what clients see are in the ledgers, the catalog and the clients.
 """
 
 from __future__ import annotations

@@ -5,6 +5,8 @@
     what is below a leader's high watermark is committed: every replica has the same batches there
     (not compared in compacted topics), a new leader has all of them, a replica that was found to
     have them does not truncate them
+    log start <= high watermark <= log end; the last stable offset and what was flushed are not
+    above the high watermark and the log end
     a follower's high watermark is not above what its leaders have committed
     a running replica that is in sync or eligible (KIP-966) has all that is committed (checked when
     metadata is committed)
@@ -47,7 +49,7 @@ STATE_OF = attrgetter(
     "log.local.log_end_offset",
     "log.queue.next_offset",
 )
-"""All of a replica that a `View` is made of: while it is the same, nothing is to be checked."""
+"""What a `View` is made of, and more: a replica is looked at when one of these has changed."""
 READ_COMMITTED = 1
 
 

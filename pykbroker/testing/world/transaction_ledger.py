@@ -43,7 +43,7 @@ class Outcome(Enum):
 
 @dataclass(slots=True, eq=False)
 class ProducerInstance:
-    """A transactional producer: from one InitProducerId until the client needs another producer."""
+    """A transactional producer, with the id and epoch that it has now."""
 
     transactional_id: str
     owner: str
@@ -151,10 +151,10 @@ class Losses(NamedTuple):
 
 @dataclass(slots=True)
 class PartitionView:
-    """What is known of one partition, apart from what is excused."""
+    """What is known of one partition."""
 
     at: dict[int, bytes] = field(default_factory=dict)
-    """Offset -> identity, acknowledged or seen."""
+    """Offset -> identity, acknowledged or seen, of transactions that were not excused then."""
     offset_of: dict[bytes, int] = field(default_factory=dict)
     open: dict[SentTransaction, int] = field(default_factory=dict)
     """Transaction that may be open -> its first acknowledged offset."""

@@ -1,4 +1,4 @@
-"""What a power failure may take from transactions, read from the logs at that moment.
+"""What a power failure may take from transactions, read from the logs when a process ends.
 
 What follows the recovery point of a log, that is, what was not flushed, may be lost: a record, the
 marker of its transaction, what the coordinator wrote about a transactional id, the offsets of a
@@ -32,7 +32,7 @@ _TRANSACTION_CODEC = RecordCodec(TRANSACTION_RECORD_TYPES)
 
 
 def losses_of(server: BrokerServer, topic: str) -> Losses:
-    """Return what this node would lose of transactions by a power failure now. `topic`: where their
+    """Return what this node may lose of transactions by a power failure now. `topic`: where their
     records are.
     """
     records, offsets = _Markers(), _Markers()
