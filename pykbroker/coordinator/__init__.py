@@ -1,5 +1,5 @@
 """Coordinators of consumer groups and of transactions, in one common shape.
 
-A coordinator is a decide/replay machine over one partition of an internal topic. One runtime
-(`runtime_driver.py`) appends, replays, parks replies, loads and unloads for all of them.
+A coordinator is a decide/replay machine over one partition of an internal topic. A runtime
+(`runtime_driver.py`) appends, replays, parks replies, loads and unloads for all those of a topic.
 """

@@ -1,6 +1,7 @@
 """The batches of a coordinator's log: the records of a decision, and the end of a transaction.
 
-In:  decisions and markers. Out: a batch as bytes; EncodeError for a record that cannot be encoded.
+In:  decisions and markers. Out: a batch as a bytearray; EncodeError for a record that cannot be
+encoded.
 """
 
 from __future__ import annotations

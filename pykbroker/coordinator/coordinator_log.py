@@ -60,13 +60,13 @@ class CoordinatorLog(Protocol):
         """
 
     def bounds(self, partition: int) -> LogBounds:
-        """Return the end offsets. Raises KafkaError if this node does not
-        host the partition (any more).
+        """Return the offsets. Raises KafkaError if this node does not host the
+        partition (any more), or its log directory is offline.
         """
 
     def read(self, partition: int, offset: int, max_bytes: int) -> bytes:
         """Read batches from the one that contains `offset` or follows it; the last one may be
-        incomplete. Empty if there is none.
+        incomplete. Empty if none is written yet.
         """
 
     def watch(self, partition: int, listener: PartitionListener) -> None:
@@ -158,8 +158,7 @@ class ReplicaLog:
 
 
 def coordinator_error(code: int) -> int:
-    """Return the error code that a coordinator's client receives for an error
-    of the coordinator's log.
+    """Translate an error of a coordinator's log for its clients; other codes stay as they are.
 
     Source: Kafka's `CoordinatorOperationExceptionHelper.java`.
     """

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class ShardDecision(Decision[CoordinatorRecord]):
-    """A decision, and how to undo the volatile part if the log rejects the records.
+    """A decision, and how to undo the volatile part if the records cannot be written.
 
     undo(code, now_ms): returns a decision without records; None if there is nothing to undo.
     producer_id, producer_epoch: the records are part of this producer's transaction, in one batch.

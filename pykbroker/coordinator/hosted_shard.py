@@ -1,8 +1,11 @@
 """One partition of a coordinator's topic on this node: its machine and waiting callers.
 
-    LOADING ---all records replayed---> ACTIVE ---write failed---> LOADING
+    LOADING ---all records replayed---> ACTIVE ---a step failed---> LOADING
        '------the log cannot be read--> FAILED (NOT_COORDINATOR until the next election)
     ACTIVE ---a long operation begins--> BUSY ---it and later requests are done--> ACTIVE
+
+An empty partition is ACTIVE at once. A BUSY machine whose step fails is loaded again as well; a
+partition whose log directory fails is FAILED.
 
 State: the machine; `waiting`: callers the machine has parked, by id; `parked`: replies that wait
     until their offset is committed, in the order of the offsets; the running timers; `later`: what

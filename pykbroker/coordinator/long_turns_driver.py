@@ -2,7 +2,7 @@
 
 An operation that runs in a job (`environment/slices.py`) may breathe. Its machine is BUSY until it
 has finished: requests, timers and markers that arrive meanwhile wait in `HostedShard.later`, in
-order, and are handled after it. Anything that arrives while those are handled waits behind them.
+order, and are handled after it.
 
 If the machine is discarded, `HostedShard.refuse_later` rejects waiting work that has a caller.
 Invariant: only the running operation, or work that waited for it, changes a BUSY machine.
@@ -131,8 +131,8 @@ class LongTurns:
     def wait(
         self, hosted: HostedShard, again: Callable[[], Any], refuse: Callable[[int], Any]
     ) -> Deferred:
-        """Return the outcome of `again` once the machine is no longer busy (including exceptions),
-        or that of `refuse`.
+        """Return a Deferred of the outcome of `again` (or its exception), which is called when the
+        machine is no longer busy; or of that of `refuse`.
         """
         deferred = Deferred()
 

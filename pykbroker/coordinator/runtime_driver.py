@@ -8,11 +8,11 @@
 
 The machine is never ahead of its log: records are queued on the log before they are replayed, and
 clients see nothing of them before they are committed. If the queued bytes do not reach the disk, or
-leadership is lost, the machine is discarded and all waiting callers receive an error; a leader
-loads a new machine. If the log rejects a batch (too large, too few replicas), none of its records
-is replayed (earlier batches of a decision that is not atomic are): the callers receive an error,
-the machine undoes its volatile part (`ShardDecision.undo`) and continues. A caller whose reply is
-not committed in time is refused with REQUEST_TIMED_OUT; its records stay.
+leadership is lost, the machine is discarded and all waiting callers receive an error; the next
+leader loads a new one. If the log rejects a batch (too large, too few replicas), none of its
+records is replayed (earlier batches of a decision that is not atomic are): the callers receive an
+error, the machine undoes its volatile part (`ShardDecision.undo`) and continues. A caller whose
+reply is not committed in time is refused with REQUEST_TIMED_OUT; its records stay.
 
 State: a `HostedShard` per partition this node leads; all their timers.
 Source: Kafka's `CoordinatorRuntime.java`.
@@ -150,7 +150,9 @@ class CoordinatorRuntime:
             waiting.deferred.resolve(reply)
 
     def on_failed(self, topic_partition: TopicPartition, code: int) -> None:
-        """Discard a machine whose replayed records did not reach the log, and load it again."""
+        """Discard the machine: replayed records may be lost, because this node does not host the
+        partition any more or its log directory failed. (The reload then fails, too.)
+        """
         hosted = self._hosted.get(topic_partition.partition)
         if hosted is not None:
             self._restart(hosted)

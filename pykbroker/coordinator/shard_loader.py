@@ -26,7 +26,7 @@ def load(
     log: CoordinatorLog, partition: int, shard: Shard, codec: RecordCodec, chunk_bytes: int
 ) -> Iterator[bool]:
     """Replay the log into `shard`, also what is not committed yet; yields every `STEP_RECORDS`
-    records and every chunk. Raises KafkaError, CorruptBatch or DecodeError.
+    records and every chunk. Raises CorruptBatch, and what reading, decoding or replaying raises.
 
     It yields True if the rest is queued and will be written at the end of a round: resume then.
     """

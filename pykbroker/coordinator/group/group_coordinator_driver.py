@@ -1,7 +1,7 @@
 """The group coordinator of one node: the interface for handlers, and its error responses.
 
-In:  one method per request (messages in, messages or Deferreds out); `apply` (metadata publisher).
-Out: replies. Each API has its own form of error (`_refuse_...`).
+In:  one method per API; `apply` (metadata publisher).
+Out: replies, or Deferreds of them. Each API has its own form of error (`_refuse_...`).
 State: the runtime, the settings, and how many partitions the topic has.
 Source: Kafka's `GroupCoordinatorService.java`.
 """
@@ -173,7 +173,7 @@ class GroupCoordinator:
         return self.runtime.write(partition, GroupShard.join, request, context, _refuse_join)
 
     def sync(self, request: SyncGroupRequest) -> SyncGroupResponse | Deferred:
-        """Sync a member, which waits for its assignment."""
+        """Sync a member; until the group is Stable, the reply waits for the leader's assignment."""
         if not request.group_id:
             return sync_error(ErrorCode.INVALID_GROUP_ID)
         partition = partition_for(request.group_id, self.num_partitions)
@@ -261,8 +261,8 @@ class GroupCoordinator:
     def list_groups(
         self, request: ListGroupsRequest, version: int
     ) -> ListGroupsResponse | Deferred:
-        """List every group that this node coordinates; only an error while one of its partitions is
-        loading.
+        """List every group that this node coordinates. The reply is only an error while one of its
+        partitions is loading, or if one cannot answer in time.
         """
         parts = self.runtime.read_all(GroupShard.list_groups, request, version, _refuse_list)
 

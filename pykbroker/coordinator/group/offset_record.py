@@ -4,8 +4,8 @@
         length | version 4 | offset | leader epoch | "" | commit timestamp | tags | no headers
 
 A group commits the same partitions again and again. Its records differ only in offset, epoch, time
-and their place in the batch. Records with metadata of the client, of another version, or behind the
-first ONE_BYTE_DELTAS of a batch are left to the general codec.
+and their place in the batch. The general codec encodes the others, such as tombstones, records with
+metadata of the client, and those behind the first ONE_BYTE_DELTAS of a batch.
 
 State   one record of up to MOST_KNOWN partitions of groups, into which the others are patched.
 In      records.

@@ -1,7 +1,7 @@
 """Committed offsets as replayed, on which `offsets.py` bases its decisions.
 
-State: `committed[group][topic][partition]`; offsets of open transactions per producer id, invisible
-    until the transaction's end marker is replayed.
+State: `committed[group][topic][partition]`; `pending`: offsets of open transactions per producer
+    id, until its end marker is replayed.
 In:  replay_commit, replay_tombstone, replay_end_of_transaction: the only mutators.
 Invariants: no empty inner dict in `committed` and `open_by_group`; `open_by_group` names exactly
     what `pending` holds.

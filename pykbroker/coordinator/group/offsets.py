@@ -9,8 +9,9 @@ Who may commit (`_check_commit`; states of the group in `classic/states.py`):
     none of these      UNKNOWN_MEMBER_ID unless Empty
 
 Expiry (`expire`): an explicit expire timestamp counts; else offsets.retention.minutes after
-    - the group became Empty (a group with a protocol type),
+    - the group became Empty (a group with a protocol type; without a time for that, the commit),
     - the commit (a simple group; or a topic that Stable consumers no longer subscribe to).
+    Nothing else expires, whatever its timestamp: not in other states, no subscribed topic.
     A retention so long that the sum overflows has expired at once, as in Kafka.
     Offsets with an open transaction stay; a group without offsets is deleted when it is Empty.
 
@@ -136,7 +137,7 @@ def fetch(
     require_stable: bool,
     breathe: Breathe = go_on,
 ) -> OffsetFetchResponseGroup:
-    """Return the offsets of one group: every requested partition, in order; or all."""
+    """Return the offsets of one group: every requested partition, in order; or all committed."""
     group_id = request.group_id
     committed = store.committed.get(group_id, {})
     unstable = store.open_by_group.get(group_id, {}) if require_stable else {}
@@ -256,7 +257,7 @@ def delete_topics(
 ) -> list[CoordinatorRecord]:
     """Return tombstones for the offsets of deleted topics (id, name), including pending ones.
 
-    An offset that was committed for another topic of the same name is kept.
+    Offsets that were committed with another topic id do not count.
     """
     ids = {name: topic_id for topic_id, name in deleted}
     doomed: dict[tuple[str, str, int], None] = {}

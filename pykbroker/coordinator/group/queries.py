@@ -54,7 +54,9 @@ def describe_error(group_id: str, code: int) -> DescribedGroup:
 
 
 def may_match(filters: Iterable[str]) -> list[str]:
-    """Return the filters of states or types that some group can match, without duplicates."""
+    """Return those filters that are a state or the type of classic groups: each once, in lower
+    case.
+    """
     known = {GROUP_TYPE, *(state.value.lower() for state in GroupState)}
     return sorted(known & {text.lower() for text in filters})
 

@@ -3,11 +3,12 @@
     unknown            a new producer id, epoch 0
     no transaction     the next epoch; a new producer id when the epochs are used up
     ONGOING            the transaction is aborted under the next epoch; the caller retries
-                       (CONCURRENT_TRANSACTIONS). One that sends no id gets the epoch after it
+                       (CONCURRENT_TRANSACTIONS)
     markers on their way   CONCURRENT_TRANSACTIONS
 
 A producer that sends its id and epoch continues after an error (KIP-360); it is fenced if another
-producer has started since. It may repeat a request whose answer was lost.
+producer has started since, or (before transaction.version 2) its transaction was aborted for it. It
+may repeat a request whose answer was lost, as long as the machine that answered is not reloaded.
 Source: Kafka's `TransactionCoordinator.scala`, `TransactionMetadata.java`.
 """
 

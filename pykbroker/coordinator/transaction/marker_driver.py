@@ -9,9 +9,9 @@ Out: WriteTxnMarkers requests; `on_done` when every partition has its marker, ca
 was deleted.
 Invariants: a partition that is deleted needs no marker. A partition whose leader is unknown, away
 or not able is asked again, however long it takes: the outcome is decided. A partition that knows of
-a newer coordinator or producer epoch is asked again only after `ask_refused_again`: either another
-coordinator finishes, or the coordinator's own log has lost records, and an operator has to abort
-what hangs in that partition.
+a newer coordinator or producer epoch is not asked again before `ask_refused_again` (or a reload):
+either another coordinator finishes, or the coordinator's own log has lost records, and an operator
+has to abort what hangs in that partition.
 Source: Kafka's `TransactionMarkerChannelManager.scala`,
 `TransactionMarkerRequestCompletionHandler.scala`.
 """

@@ -5,8 +5,8 @@
            time of the change, time of the begin | version 1: tagged fields
 
 The machine's records hold a Transaction; `TransactionRecordCodec` translates. Version 1 of the
-value (from transaction.version 1 on) has the tagged fields: the previous and the next producer id,
-and the client's transaction.version. `last_epoch` is in no record: a producer that repeats
+value (from transaction.version 1 on) has tagged fields, such as the previous and the next producer
+id and the client's transaction.version. `last_epoch` is in no record: a producer that repeats
 InitProducerId over a fail-over is fenced, as in Kafka.
 
 Nearly all records differ only in numbers from an earlier one of the same partitions. Their bytes

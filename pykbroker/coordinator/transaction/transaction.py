@@ -27,7 +27,7 @@ _NO_PARTITIONS: Final[Partitions] = {}
 
 class Transaction(NamedTuple):
     """One transactional id. Times in milliseconds; `started_ms` is -1 until a transaction begins
-    or, with transaction.version 2, nothing is aborted.
+    (or, with transaction.version 2, is aborted without having begun).
 
     last_epoch: the epoch before the present one, with which InitProducerId may be repeated; -1:
         with none, because a new producer may have started (or after a fail-over).

@@ -285,7 +285,7 @@ class TransactionCoordinator:
         """Return every transaction that this node coordinates.
 
         Raises KafkaError COORDINATOR_LOAD_IN_PROGRESS, or resolves the Deferred with it, while some
-        are loaded.
+        are being loaded. Partitions that cannot answer for another reason are left out.
         """
 
         def refuse(request: None, context: None, code: int) -> dict[str, Transaction] | KafkaError:
@@ -360,7 +360,7 @@ class TransactionCoordinator:
         self._markers.send_queued()
 
     def _queue_markers(self, partition: int, ended: Ended) -> None:
-        """Queue markers, unless they are all written; of those being sent only rejected ones."""
+        """Queue markers, unless the end is completed; of those being sent only rejected ones."""
         led = self.runtime.led(partition)
         if led is None:
             return

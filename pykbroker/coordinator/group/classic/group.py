@@ -5,10 +5,11 @@ State, durable: `durable`, the last `GroupMetadataValue` replayed (generation, p
     it, both live and in recovery.
 State, volatile: everything else, about the rebalance in progress: waiting and pending members, the
     state, a generation not yet written. As in Kafka, it is kept only in memory: after a fail-over a
-    group is Stable or Empty by its last record, and members that had not synced join again.
+    group is Stable or Empty by its last record, and members of a later generation join again.
 In:  the functions of `join.py`, `sync.py`, `session.py`, `rebalance.py`; `replay_record`.
 Invariants: `awaiting_join_count` is the number of members with a parked JoinGroup; `supported`
-    counts the members per protocol name; a static member's instance id maps to its member id.
+    counts how often the members list a protocol name; a static member's instance id maps to its
+    member id.
 Source: Kafka's `ClassicGroup.java`.
 """
 
@@ -97,7 +98,8 @@ class ClassicGroup:
 
     def supports(self, protocol_type: str, names: Iterable[str]) -> bool:
         """Return whether a member with these protocols can join: it has the members' protocol
-        type, and all of them support one of its protocols.
+        type, and all of them support one of its protocols. In an Empty group any type and
+        protocol will do.
         """
         if self.state is GroupState.EMPTY:
             return bool(protocol_type) and any(True for _ in names)
@@ -347,7 +349,8 @@ class ClassicGroup:
                 supported.pop(name, None)
 
     def _compute_subscribed_topics(self) -> frozenset[str] | None:
-        """Return the topics of all members; None if the group's protocol does not reveal them.
+        """Return the topics of all members; None if they are not known: in another protocol than
+        that of consumers, or if a subscription cannot be decoded.
 
         Version 0 of the subscription is the prefix of all versions.
         """

@@ -1,4 +1,4 @@
-"""One member of a classic group: the data of its JoinGroup, and the requests that wait for it."""
+"""One member of a classic group: the data of its JoinGroup, and its parked requests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class ClassicMember:
     assignment: bytes of the last completed rebalance; kept while the next one is prepared, but lost
         if that is interrupted while members wait for theirs.
     awaiting_join, awaiting_sync: the caller id of the parked JoinGroup or SyncGroup, or None.
-    join_version: the version of the last JoinGroup (its error replies differ by version).
+    join_version: the version of the last parked JoinGroup (error replies differ by version).
     session_deadline_ms: when the session expires, unless it is extended.
     timer_deadline_ms: when the running session timer fires (`NO_TIMER` without one): a heartbeat
         moves only `session_deadline_ms`, the timer looks again when it fires.

@@ -1,11 +1,12 @@
 """The rebalance: preparing it, ending its join phase, distributing assignments, its timers.
 
     prepare ---- initial (Empty): waits group.initial.rebalance.delay.ms, again while new members
-       |          keep coming, at most the rebalance timeout
-       |-------- otherwise: until all members joined, at most the rebalance timeout
+       |          keep coming, up to the rebalance timeout of the first one
+       |-------- otherwise: until all members and pending ones joined, or the rebalance timeout
        v
-    complete_join: members that did not join are out (static ones stay), the leader is one that
-       |          joined, the generation starts; JoinGroup replies leave; pending-sync timer starts
+    complete_join: members that did not join are out (static ones stay; if none of them has joined,
+       |          the wait begins again), the leader is one that joined, the generation starts;
+       |          JoinGroup replies leave; pending-sync timer starts. Without members: Empty
        v
     sync.py
 
@@ -58,7 +59,7 @@ def restart_session(
 
 
 def cancel_session(step: Step, group: ClassicGroup, member: ClassicMember) -> None:
-    """Cancel the session of a removed member."""
+    """Cancel the session of a member that is removed or replaced."""
     member.timer_deadline_ms = NO_TIMER
     step.decision.timers.append(CancelTimer((SESSION, group.group_id, member.member_id)))
 
@@ -203,7 +204,7 @@ def complete_join(step: Step, group: ClassicGroup) -> None:
 
 
 def sync_timer_expired(step: Step, group: ClassicGroup) -> None:
-    """Remove members that joined but never synced (KAFKA-12890, following KIP-394)."""
+    """Remove members that joined but never synced, and rebalance (KAFKA-12890)."""
     if group.state not in (GroupState.COMPLETING_REBALANCE, GroupState.STABLE):
         return
     if not group.pending_sync:

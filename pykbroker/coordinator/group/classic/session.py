@@ -1,7 +1,8 @@
-"""Sessions: heartbeats, members that fail, members that leave.
+"""The end of sessions: members that fail, members that leave.
 
-A heartbeat only moves the member's `session_deadline_ms`; the running timer looks again when it
-fires and starts anew if the member was heard of. That keeps the most frequent request of all cheap.
+A heartbeat usually only moves the member's `session_deadline_ms`; the running timer looks again
+when it fires and starts anew if the member was heard of. That keeps the most frequent request of
+all cheap.
 """
 
 from __future__ import annotations

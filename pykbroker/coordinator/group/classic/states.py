@@ -1,10 +1,13 @@
-"""The states of a classic group, what each request gets in each, and what leads out: as data.
+"""The states of a classic group, what requests get in each, and what leads out: as data.
 
     Empty ----join----> PreparingRebalance ----all joined, or time is up----> CompletingRebalance
       ^                   |   ^        ^                                        |            |
       |                   |   |        '-- member joins, leaves, fails ---------'            |
       '-- no member left -'   '-- member joins, leaves, fails; leader rejoins -- Stable <----'
                                                                             leader's assignment
+
+The labels name the usual causes. JoinGroup and LeaveGroup are not in the table: see `join.py` and
+`session.py`.
 
 `Dead` is the name clients know for a group that does not exist; a deleted group is dropped at once.
 
@@ -47,7 +50,7 @@ class StateRules:
     sync: a member with the current generation and protocol.
     member_commit: OffsetCommit of a member with the current generation.
     simple_commit: OffsetCommit without generation, member id and instance id.
-    extends_session: an OffsetCommit counts as a heartbeat.
+    extends_session: a member's OffsetCommit counts as a heartbeat.
     offset_delete: OffsetDelete when the protocol type is not "consumer"; consumer groups are
         checked topic by topic (GROUP_SUBSCRIBED_TO_TOPIC).
     delete_group: DeleteGroups.
