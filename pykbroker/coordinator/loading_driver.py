@@ -55,8 +55,9 @@ class LoadingDriver:
         self._is_scheduled = False
 
     def start(self, hosted: HostedShard) -> None:
-        """Load a partition; if it is already being loaded, start again from the beginning of its
-        log. An empty one is active at once; one whose log this node does not host has failed.
+        """Load a partition. One that is queued already keeps its place (its loader was cleared, so
+        it starts again from the beginning of its log). Otherwise an empty one is active at once,
+        and one whose log this node does not host has failed.
         """
         hosted.state = HostState.LOADING
         if hosted in self._queue:

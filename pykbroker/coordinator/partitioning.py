@@ -1,5 +1,5 @@
-"""What clients or logs can see of Java: hashes of texts and the order that follows from them, the
-length of a text, 64-bit sums that wrap.
+"""Parts of Java that clients or logs can see: hashes of texts and the order that follows from them,
+the length of a text, 64-bit sums that wrap.
 
 The hash of its id determines which partition coordinates a group or a transactional id.
 """

@@ -288,7 +288,7 @@ class CoordinatorRuntime:
         context: ContextT,
         refuse: Callable[[RequestT, ContextT, int], ReplyT],
     ) -> list[ReplyT | Deferred]:
-        """Query every machine of this node; one that is still loading answers with an error."""
+        """Query every machine of this node; for one that is still loading `refuse` answers."""
         return [
             self.read(hosted.partition, question, request, context, refuse)
             for hosted in list(self._hosted.values())

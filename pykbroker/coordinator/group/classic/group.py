@@ -171,7 +171,7 @@ class ClassicGroup:
 
     def replace_static(self, old_id: str, new_id: str) -> ClassicMember:
         """Give a static member a new member id. The caller has answered the old member's parked
-        requests. Returns the member.
+        requests. Returns the new object.
         """
         old = self.members.pop(old_id)
         self._count_protocols(old, -1)

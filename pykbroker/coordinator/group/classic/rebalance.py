@@ -46,7 +46,7 @@ SESSION = "session"
 def restart_session(
     step: Step, group: ClassicGroup, member: ClassicMember, timeout_ms: int | None = None
 ) -> None:
-    """Extend the member's session by `timeout_ms` (its session time-out) from now.
+    """Restart the member's session: it ends `timeout_ms` (its session time-out) from now.
 
     A running timer is kept unless it would fire too late; see `session.expire_session`.
     """
