@@ -41,7 +41,7 @@ class RecordCodec:
     """The codec of one coordinator's records; classes are imported on first use."""
 
     BASE_SEQUENCE = 0
-    """The base sequence of every batch, with or without a producer id."""
+    """The base sequence of a batch of records, with or without a producer id."""
 
     def __init__(self, types: dict[int, tuple[str, str]]) -> None:
         self._names = types

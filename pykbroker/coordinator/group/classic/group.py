@@ -8,7 +8,7 @@ State, volatile: everything else, about the rebalance in progress: waiting and p
     group is Stable or Empty by its last record, and members of a later generation join again.
 In:  the functions of `join.py`, `sync.py`, `session.py`, `rebalance.py`; `replay_record`.
 Invariants: `awaiting_join_count` is the number of members with a parked JoinGroup; `supported`
-    counts how often the members list a protocol name; a static member's instance id maps to its
+    counts the members that list a protocol name; a static member's instance id maps to its
     member id.
 Source: Kafka's `ClassicGroup.java`.
 """
@@ -341,7 +341,7 @@ class ClassicGroup:
 
     def _count_protocols(self, member: ClassicMember, change: int) -> None:
         supported = self.supported
-        for name, _ in member.protocols:
+        for name in {name for name, _ in member.protocols}:  # a client may name one twice
             count = supported.get(name, 0) + change
             if count:
                 supported[name] = count

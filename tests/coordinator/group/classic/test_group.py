@@ -41,6 +41,16 @@ def test_the_protocol_is_supported_by_all_and_preferred_by_most() -> None:
     assert group.supported == {"x": 2, "y": 2, "z": 2}
 
 
+def test_a_protocol_that_a_member_names_twice_counts_once() -> None:
+    group = ClassicGroup("g", 0)
+    group.add(member("a", "range", "range"))
+    assert group.select_protocol() == "range"
+    group.add(member("b", "sticky", "range"))
+    assert group.select_protocol() == "range"
+    group.remove("a")
+    assert group.supported == {"range": 1, "sticky": 1}
+
+
 @pytest.mark.parametrize(
     "one, two, chosen",
     [
