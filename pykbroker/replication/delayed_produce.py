@@ -4,8 +4,7 @@ The replies are built when the batches are queued, with their assigned offsets; 
 before the wait is over.
 
     queued --end of round: written-> acks 0, 1: answered
-                                     acks -1:   every partition past its required offset, or
-                                                failed? answered
+                                     acks -1:   every partition past its required offset? answered
                                                 else in the purgatory until it is, or the timeout
     queued --end of round: write failed-> that partition an error, the others continue
 
@@ -76,7 +75,7 @@ class DelayedProduce(DelayedAcknowledgement):
         """Turn the reply of one append into an error; each kind of reply has its own fields."""
 
     def finished(self) -> Any:
-        """Return the value for `deferred`, when the wait is over."""
+        """Return the value for `deferred`, when nothing is pending any more."""
         return self.reply
 
     def on_turn_written(self, failed: Container[Partition]) -> DelayedProduce | None:

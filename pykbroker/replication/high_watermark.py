@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 
 def within(log: PartitionLog, offset: int) -> int:
-    """Return `offset`, or if it is outside the log the nearer of the log's start and end."""
+    """Return `offset`, or the end of the log that is nearest to it: a high watermark is between
+    them.
+    """
     return max(log.log_start_offset, min(offset, log.log_end_offset))
 
 

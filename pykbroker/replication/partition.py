@@ -1,9 +1,11 @@
 """One partition of this node: its role, in-sync replicas, high watermark and log.
 
-State: the last registration from the metadata image (replicas, leader, epochs), the ISR with a
-change not yet confirmed, the followers' progress (as leader), the high watermark, and the log.
+State: the last registration from the metadata image (replicas, leader, epochs), the ISR with the
+change that the controller has not yet answered, the followers' progress (as leader), the high
+watermark, and the log, a synchronous store.
 In:  `step(event, now_ms)` for what the cluster does; `append_as_leader`, `on_written`, `bound`, ...
      for what clients do (plain calls: the hot path).
+Out: effects of `step`; the log's outcomes; KafkaError for what a client may not do.
 Invariants: the high watermark never goes back while this node leads; it is at most the log end;
 a partition epoch never goes back; one ISR change at a time is in flight. A partition that is no
 longer `hosted` (deleted, moved away, or its log directory failed) takes no append, and its
@@ -218,7 +220,7 @@ class Partition:
     def on_follower_fetch(
         self, replica_id: int, broker_epoch: int, fetch_offset: int, log_start: int, now_ms: int
     ) -> list[Effect]:
-        """Note a fetch of a follower that met no error; return the effects, as `step` does."""
+        """The leader read from its log, without an error, what a follower asked for."""
         follower = self.followers.get(replica_id)
         if follower is None or self._brokers.is_stale(replica_id, broker_epoch):
             return []
@@ -246,7 +248,7 @@ class Partition:
     # ---- changes of the in-sync replicas
 
     def _may_join(self, follower: FollowerProgress) -> bool:
-        """Is no change in flight, has it all that is committed, may its broker join? (KIP-903)"""
+        """Has it all that is committed, within this epoch, and may its broker join? (KIP-903)"""
         return (
             not self.isr.change_in_flight
             and follower.log_end_offset >= self.high_watermark
@@ -333,7 +335,7 @@ class Partition:
         self._in_sync = len(self.isr.members)
 
     def retire(self, code: int) -> None:
-        """This node hosts it no more; `code`: for what still waits for it or finds it."""
+        """This node hosts it no more; `code` is what later requests get."""
         self.followers.wake()
         self.followers.track(())
         self.hosted = False
@@ -432,8 +434,7 @@ class Partition:
         return True
 
     def acknowledged(self, required_offset: int) -> int | None:
-        """Return 0 if everything before `required_offset` has enough replicas, None: not yet, or an
-        error code."""
+        """Has everything before `required_offset` enough replicas? None: not yet; else a code."""
         if not self.hosted:
             return self.offline_code or int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         if not self.is_leader:
@@ -495,5 +496,5 @@ class Partition:
 
     @property
     def low_watermark(self) -> int:
-        """See `Followers.lowest_log_start`: what DeleteRecords waits for."""
+        """The lowest log start of the replicas on live brokers: what DeleteRecords waits for."""
         return self.followers.lowest_log_start(self.log.log_start_offset, self._brokers)

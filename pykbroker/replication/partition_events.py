@@ -41,9 +41,7 @@ class ProposalAccepted:
 
 @value
 class ProposalRefused:
-    """`proposal` was rejected with an error code: by the controller, or by this node, which did not
-    send it.
-    """
+    """The controller rejected `proposal` with an error code."""
 
     proposal: ProposeIsr
     code: int
@@ -54,7 +52,7 @@ Event = PartitionAssigned | IsrCheckDue | ProposalAccepted | ProposalRefused
 
 @value
 class BecameLeader:
-    """This node leads the partition in `leader_epoch`, which begins at `start_offset`."""
+    """This node leads the partition since `leader_epoch`, from `start_offset` on."""
 
     leader_epoch: int
     start_offset: int
@@ -62,7 +60,7 @@ class BecameLeader:
 
 @value
 class BecameFollower:
-    """Node `leader` (-1: none) leads in `leader_epoch`: follow it."""
+    """Another node leads (-1: none): follow it, and end operations that wait for a leader here."""
 
     leader: int
     leader_epoch: int

@@ -1,6 +1,7 @@
 """Deleting the records of a partition up to an offset, as its leader is asked to (DeleteRecords).
 
-The followers learn of the new log start with the answer to a later fetch.
+In: the partition, and the offset of the first record that stays. Out: the partition's log starts
+there, unless it started later; the followers learn of it with their next fetch.
 Source: `Partition.deleteRecordsOnLeader`.
 """
 

@@ -1,12 +1,13 @@
 """The waiting operations of this node's partitions, and the listeners to notify.
 
-    the high watermark moved    produces, coordinators; fetches outside a follower's session
+    the high watermark moved    produces, coordinators; consumers' polls
     the log grew                followers: in a session, or each fetch by itself
     the low watermark moved     DeleteRecords
     another role, gone          all of these operations; coordinators if it is gone
 
 State: the coordinators by partition, the sessions that partitions have woken, and, while fetches
-are checked, which partition changed.
+are checked, which partition was written. In: what happened. Out: purgatory keys checked; listeners
+called.
 """
 
 from __future__ import annotations
@@ -31,9 +32,7 @@ class PartitionListener(Protocol):
         """Everything before `high_watermark` is committed."""
 
     def on_failed(self, topic_partition: TopicPartition, code: int) -> None:
-        """The partition has left this node or its directory failed: queued and uncommitted records
-        are lost, or their outcome is unknown. `code` is the reason.
-        """
+        """Queued and uncommitted records are lost, or their outcome is unknown."""
 
 
 class Watchers:
@@ -49,7 +48,7 @@ class Watchers:
         self.written: Partition | None = None  # while the fetches that wait for it are checked
 
     def watch(self, topic_partition: TopicPartition, listener: PartitionListener) -> None:
-        """Tell `listener` of the partition's high watermark, and when it is lost."""
+        """Tell `listener` of the partition's high watermark and of lost appends."""
         self._listeners.setdefault(topic_partition, []).append(listener)
 
     def unwatch(self, topic_partition: TopicPartition, listener: PartitionListener) -> None:
@@ -65,8 +64,8 @@ class Watchers:
         self._purgatory.watch(waiting, waiting.keys(), waiting.deadline_ms)
 
     def on_committed(self, moved: Sequence[Partition]) -> None:
-        """High watermarks moved: complete produces and coordinators' writes, then look at the
-        fetches that may read on."""
+        """High watermarks moved: complete produces and coordinators' writes, then look at the polls
+        that may read on."""
         watched = self._watched
         for partition in moved:
             if partition.produce_key in watched:
@@ -88,8 +87,7 @@ class Watchers:
             listener.on_high_watermark(topic_partition, partition.high_watermark)
 
     def on_grown(self, grown: Iterable[Partition]) -> None:
-        """Logs grew, the high watermarks stay: look at fetches to the log end without a
-        session."""
+        """Logs grew, the high watermarks stay: look at what reads to the log end."""
         for partition in grown:
             if partition.end_key in self._watched:
                 self._check_written(partition, partition.end_key)
@@ -121,7 +119,7 @@ class Watchers:
             self.check_sessions()
 
     def on_failed(self, partition: Partition) -> None:
-        """The partition has left this node or its directory failed: tell its listeners."""
+        """What coordinators have queued for the partition is lost."""
         code = partition.offline_code or int(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         for listener in tuple(self._listeners.get(partition.topic_partition, ())):
             listener.on_failed(partition.topic_partition, code)

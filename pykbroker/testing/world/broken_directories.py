@@ -34,7 +34,7 @@ class BrokenDirectory:
     path: str
     kind: str
     calls_left: int = 0
-    """How many calls that could fail still succeed."""
+    """How many calls that could fail still succeed; -1 after a hiccup."""
 
     def error(self, name: str, path: str) -> OSError | None:
         """Return the error of this call, None if it succeeds; count the call if it could fail."""

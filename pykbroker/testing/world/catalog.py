@@ -37,12 +37,12 @@ class TopicPromise:
     topic_id: bytes = bytes(16)
     replicas: int = 1
     most_partitions: int = 0
-    """A larger number that was asked for and not answered; 0: none."""
+    """A larger number that was asked for, and perhaps granted without an answer; 0: none."""
     configs: dict[str, set[str]] = field(default_factory=dict)
     """Key -> the values that it may have now."""
     """A key that is not here was never changed, as far as is known."""
     unanswered_configs: dict[str, set[str]] = field(default_factory=dict)
-    """Values that were sent and not answered: they may be set at any time from then on."""
+    """Values that were sent and not acknowledged: they may be set at any time from then on."""
     unanswered_creations: int = 0
     first_partitions: int = field(init=False)
     ledgers: list[PartitionLedger] = field(default_factory=list)
@@ -88,7 +88,9 @@ class Catalog:
     def __init__(self) -> None:
         self.topics: dict[str, TopicPromise] = {}
         self.power_failures = 0
-        """An answer to a request of before tells nothing about what is promised now."""
+        """Counts power failures that may have lost records: a response to a request from before one
+        promises nothing.
+        """
         self._producer_ids: set[tuple[int, int]] = set()
 
     def producer_id_given(self, producer_id: int, epoch: int) -> None:

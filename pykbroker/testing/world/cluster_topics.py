@@ -38,7 +38,9 @@ CLUSTER_TOPICS: dict[str, tuple[TopicRules, dict[str, str]]] = {
 }
 
 REPLICAS = {"pair": 2}
-"""Topics that do not have three: when one lags behind and the other one fails, it is eligible."""
+"""Topics that do not have the usual number: when one lags behind and the other one fails, it is
+eligible.
+"""
 
 CLUSTER_PROPERTIES = {
     "auto.create.topics.enable": "false",

@@ -32,7 +32,7 @@ class Links:
         self.dice = dice
         self._links: dict[tuple[str, str], Link] = {}
         self.on_segment: Callable[[str, str, bytes], None] | None = None
-        """Called with sender, receiver and bytes when bytes arrive: for the trace."""
+        """Called with sender, receiver and bytes when bytes of a stream arrive."""
 
     def link(self, sender: str, receiver: str) -> Link:
         """Return the direction from one host to another; its usual delay is fixed at first use."""

@@ -249,12 +249,12 @@ class MemoryFiles(Files):
         self.now_ms = 0
         self.capacity_bytes = 1 << 62
         self.crash_at: int | None = None
-        """The number of the call at which SimulatedCrash is raised."""
+        """The number of the first call at which SimulatedCrash is raised."""
         self.fail: Callable[[str, str], OSError | None] | None = None
-        """Asked before every call with its name and path: an OSError to raise, or None."""
+        """Asked in each counted call, with its name and path: an OSError to raise, or None."""
         self.broken = BrokenDirectories()
         self.cold: set[str] = set()
-        """Files that no page cache has, until somebody has fetched them."""
+        """Files that the page cache does not hold, until they are fetched."""
         self.dice: Dice | None = None
         self._is_peeked = False
         self._locks: set[str] = set()

@@ -87,9 +87,9 @@ class Node:
         self.has_failed = False
         """The process has given up, and ends at any moment."""
         self.has_stopped = False
-        """It ended in good order, the last time."""
+        """It has ended in good order, and was not started since."""
         self.was_asked_to_stop = False
-        """It ends, or has ended, in good order unless it fails on the way."""
+        """It ends, or has ended, in good order unless a fault came first."""
         self.starts = 0
         self.on_up: Callable[[Node], None] = _ignore
         self.on_ended: Callable[[Node, bool], None] = _ignore_end

@@ -39,7 +39,7 @@ class NetworkHost:
         self.address = address
         """Its name; nodes and clients connect to it."""
         self.number_address = number_address
-        """What its peers see as the other end of a connection."""
+        """What the accepting end of a connection sees as its peer."""
         self.is_up = True
         self.ports: dict[int, Port] = {}
         self.endpoints: dict[int, Endpoint] = {}

@@ -57,7 +57,7 @@ class World:
         self.on_crash_point: Callable[[Process], None] | None = None
         """Called when a process has met the crash that a fault put into its disk."""
         self.calm_since_us: int | None = None
-        """When the last fault was over; None: faults still come."""
+        """When the last fault was over, or will be; None: not known yet."""
         self.serving: set[str] = set()
         """The hosts of the nodes that serve."""
         self.running: dict[Process | None, Runner] = {}

@@ -11,7 +11,7 @@ from functools import partial
 import pytest
 
 from pykbroker.testing.world.__main__ import KINDS, failure_of
-from pykbroker.testing.world.mutants.hunt import MUTANTS, hunt
+from pykbroker.testing.world.mutants.hunt import MUTANTS, BrokenMutant, hunt
 from pykbroker.testing.world.mutants.mutant import (
     CLUSTER,
     ONE_NODE,
@@ -61,6 +61,11 @@ def test_a_rule_is_mended_afterwards() -> None:
 
 
 UNKNOWN = (Patch("purgatory:Purgatory.no_such_rule", returning(7)),)
+
+
+def test_a_mutant_that_fails_by_itself_is_none() -> None:
+    with pytest.raises(BrokenMutant, match="no attribute"):
+        hunt(MUTANTS[0], [4], lambda seed: "seed 4: AttributeError: no attribute 'pending'")
 
 
 def test_a_hunt_without_a_catch() -> None:

@@ -29,6 +29,15 @@ MUTANTS: tuple[Mutant, ...] = (
 )
 
 
+MISTAKES = ("AttributeError", "NameError", "TypeError")
+
+
+class BrokenMutant(Exception):
+    """A mutant failed by a mistake of its own, as when what it breaks has changed: that shows
+    nothing about its rule.
+    """
+
+
 class Caught(NamedTuple):
     """Which life showed a mutant, and how."""
 
@@ -38,11 +47,13 @@ class Caught(NamedTuple):
 
 def hunt(mutant: Mutant, seeds: Iterable[int], failure_of: Callable[[int], str]) -> Caught | None:
     """Live with the mutant, one seed after the other; return the first that shows it, or None.
-    `failure_of(seed)` is "" when nothing was noticed.
+    `failure_of(seed)` is "" when nothing was noticed. Raises BrokenMutant.
     """
     with applied(mutant):
         for seed in seeds:
             failure = failure_of(seed)
+            if any(f"seed {seed}: {mistake}: " in failure for mistake in MISTAKES):
+                raise BrokenMutant(f"{mutant.name}: {failure}")
             if failure:
                 return Caught(seed, failure)
     return None

@@ -50,14 +50,13 @@ def _no_names(original: Any, job: Any) -> None:
     original(job)
 
 
-def _as_if_written(original: Any, manager: Any, waiting: Any, failed: Any) -> None:
+def _as_if_written(original: Any, produce: Any, failed: Any) -> Any:
     """An append is acknowledged although its write failed."""
-    for produce in waiting:
-        if any(append.partition in failed for append in produce.pending):
-            produce.pending.clear()
-            produce.deferred.resolve(produce.finished())
-        else:
-            original(manager, [produce], failed)
+    if not any(append.partition in failed for append in produce.pending):
+        return original(produce, failed)
+    produce.pending.clear()
+    produce.deferred.resolve(produce.finished())
+    return None
 
 
 def _forget_epoch(original: Any, manager: Any, entries: Any, offset: int) -> None:
@@ -158,11 +157,10 @@ LOG_MUTANTS = (
         "a failed write leaves nothing in the log",
         (
             Patch(
-                "replication.replica_manager:ReplicaManager._answer_waiting",
+                "replication.delayed_produce:DelayedProduce.on_turn_written",
                 instead(_as_if_written),
             ),
         ),
-        seed=129,
     ),
     Mutant(
         "torn-tail-kept",

@@ -9,6 +9,7 @@ from pykbroker.testing.world.mutants.mutant import (
     Patch,
     doing_nothing,
     instead,
+    returning,
 )
 
 
@@ -93,7 +94,7 @@ METADATA_MUTANTS = (
     Mutant(
         "deleted-partitions-stay",
         "a node drops the partitions of a deleted topic",
-        (Patch("replication.hosting:Hosting._drop_topic", doing_nothing),),
+        (Patch("replication.hosting:Hosting._drop_topic", returning(())),),
     ),
     Mutant(
         "partition-not-hosted",

@@ -105,7 +105,7 @@ RAFT_MUTANTS = (
         "a voter has one vote in an epoch",
         (Patch("kraft.raft.raft_elections:record_vote", instead(_forgets_its_vote)),),
         life=QUORUM,
-        seed=42,
+        seed=62,
     ),
     Mutant(
         "votes-for-short-logs",
@@ -142,7 +142,7 @@ RAFT_MUTANTS = (
             ),
         ),
         life=QUORUM,
-        seed=79,
+        seed=127,
     ),
     Mutant(
         "follower-of-the-quorum-is-not-cut",

@@ -122,14 +122,14 @@ REPLICATION_MUTANTS = (
         "the high watermark waits for replicas that join or could join the ISR",
         (Patch("replication.partition:leader_high_watermark", instead(_of_members)),),
         life=CLUSTER,
-        seed=48,
+        seed=53,
     ),
     Mutant(
         "high-watermark-of-too-few",
         "the high watermark stays while fewer than min.insync.replicas are in sync",
         (Patch("replication.partition:leader_high_watermark", instead(_whoever_is_in_sync)),),
         life=CLUSTER,
-        seed=16,
+        seed=69,
     ),
     Mutant(
         "in-sync-by-stale-leaders",
@@ -184,7 +184,7 @@ REPLICATION_MUTANTS = (
         "a replica joins the ISR only with everything that is committed",
         (Patch("replication.partition:Partition._may_join", instead(_behind_the_epoch)),),
         life=CLUSTER,
-        seed=18,
+        seed=39,
     ),
     Mutant(
         "followers-know-no-producers",

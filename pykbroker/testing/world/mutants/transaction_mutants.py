@@ -122,14 +122,14 @@ TRANSACTION_MUTANTS = (
         "a marker that was not written is resent",
         (Patch("coordinator.transaction.marker_driver:MarkerDriver._try_again", doing_nothing),),
         life=CLUSTER,
-        seed=88,
+        seed=16,
     ),
     Mutant(
         "markers-before-commit",
         "a marker counts as written when it is committed",
         (Patch("broker.transactions.transaction_markers:PendingMarkers.start", instead(_at_once)),),
         life=CLUSTER,
-        seed=350,
+        seed=107,
     ),
     Mutant(
         "open-transactions-shown",
