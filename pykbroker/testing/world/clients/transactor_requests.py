@@ -131,14 +131,15 @@ class TransactorRequests(TransactionalClient):
         Vanished otherwise, or Violation.
         """
         for _ in range(TRIES):
-            was_replaced = transaction is not None and self.ledger.is_replaced(transaction.instance)
+            was_replaced = self._is_replaced(transaction)
             is_moving = self.coordinators_move()
             try:
                 code = await attempt()
             except KafkaError as failure:
                 code = failure.code
             if not code:
-                if was_replaced:
+                # Unless a power failure has taken meanwhile what replaced it.
+                if was_replaced and self._is_replaced(transaction):
                     raise self.violated(f"{what} of {transaction}, which was replaced, succeeds")
                 return
             self.note(f"{what}: {ErrorCode(code).name}")
@@ -148,6 +149,9 @@ class TransactorRequests(TransactionalClient):
             self._judge(what, transaction, code)
             await self._before_next_try()
         self._give_up(what)
+
+    def _is_replaced(self, transaction: SentTransaction | None) -> bool:
+        return transaction is not None and self.ledger.is_replaced(transaction.instance)
 
     def _judge(self, what: str, transaction: SentTransaction | None, code: int) -> None:
         if code in AGAIN:
