@@ -62,7 +62,8 @@ class SendQueue:
         """Send what the socket accepts now, about BYTES_PER_CALL at most; return SENT, BLOCKED or
         COLD.
 
-        Raises OSError if the connection is gone, FileCutShort if the file was truncated.
+        Raises OSError if the connection is gone or the file cannot be read, FileCutShort if the
+        file was truncated.
         """
         budget = self.sent_bytes + BYTES_PER_CALL
         while self._parts:

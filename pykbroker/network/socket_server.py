@@ -141,8 +141,8 @@ class SocketServer:
                 acceptor.start()
 
     def on_config(self, config: BrokerConfig) -> None:
-        """Apply changed connection limits from the configuration, and close connections above
-        `max.connections`.
+        """Apply changed connection limits from the configuration, and close connections above the
+        broker's `max.connections`, but none of a protected listener.
         """
         self._config = config
         for limits in (self.limits, self.controller_limits):

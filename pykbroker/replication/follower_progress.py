@@ -1,9 +1,16 @@
 """The progress of one follower of a partition, as its leader knows it from the follower's fetches.
 
+<<<<<<< Updated upstream
 A follower that asks in a fetch session and has everything is *idle*: each fetch of the session
 would say the same of it again. So the session notes only the time of its fetches, and the follower
 was caught up at the last of them. When something changes, the session settles: the time is copied
 here, as if every fetch had been noted.
+=======
+A follower that is in sync, asks in a fetch session and has everything is *idle*: each fetch of the
+session would say the same of it again. So the session notes only the time of its fetches, and the
+follower was caught up at the last of them. When something changes, the progress settles: that time
+is copied here.
+>>>>>>> Stashed changes
 
 State: the follower's log end, log start, when it last had everything; the session it asks in.
 In:  `on_fetch`, `reset`; `join`, `leave`, `rest`, `settle`, `changed`.

@@ -1,8 +1,8 @@
 """A follower's fetch session on the leader: which partitions its next answer has to read.
 
     dirty    asked for the first time or anew, appended to, another high watermark, log start, ISR
-             or epoch since the last answer; behind; refused                 read for every answer
-    idle     the follower has everything and was told everything             not looked at
+             or epoch since the last answer; behind; not in sync; refused    read for every answer
+    idle     the follower is in sync, has everything and was told everything     not looked at
 
 A fetch of the session costs by what is dirty, however many partitions it has: each fetch of an idle
 partition would say the same, so only its time is noted, here (`follower_progress.py`). A fetch that

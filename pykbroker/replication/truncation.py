@@ -71,7 +71,7 @@ def truncation_for(
         return Truncation(min(leader_end_offset, end_offset), True)
     own_epoch, own_end_offset = log.end_offset_for_epoch(leader_epoch)
     if own_end_offset == UNDEFINED_OFFSET:
-        # All epochs of this log are above the leader's epoch.
+        # This log knows no epoch, or only such below the leader's epoch.
         return Truncation(min(leader_end_offset, end_offset), True)
     if own_epoch != leader_epoch:
         return Truncation(min(own_end_offset, end_offset), False)
