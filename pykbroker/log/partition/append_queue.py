@@ -6,9 +6,9 @@
 
 State: the queued bytes, the places of their batches in the log, their producer updates.
 In:    batches with their offsets assigned. Out: LogDirFailure; KafkaError if the active segment is
-       found to be corrupt when it is opened for writing.
-Invariants: a write that fails undoes what was queued, in the files as far as the disk allows; after
-       a disk failure nothing more is appended.
+       found to be corrupt.
+Invariants: `write` leaves nothing queued, even when it raises one of these; after a disk failure no
+       batch is written.
 Source: Kafka's UnifiedLog.append and roll, LogSegment.shouldRoll.
 """
 
@@ -84,7 +84,7 @@ class AppendQueue:
     ) -> None:
         """Queue the batch for `place`, and apply its producer update.
 
-        `part` contains its bytes; with `joins_last` also those of the batch queued before it.
+        `part` contains its bytes; with `joins_last` also those of the last part, which it replaces.
         """
         if update is not None:
             self._producers.apply(update)
@@ -99,8 +99,8 @@ class AppendQueue:
         self.next_offset = last_offset + 1
 
     def must_roll(self, size: int, last_offset: int, max_timestamp: int, now_ms: int) -> bool:
-        """Return whether a batch of `size` bytes must begin a segment; queued
-        batches count as written.
+        """Return whether a batch of `size` bytes must begin a segment; the sizes
+        of queued batches count.
 
         Raises LogDirFailure or KafkaError if opening the active segment for this fails.
         """
@@ -200,8 +200,10 @@ class AppendQueue:
     # -- rolling --------------------------------------------------------------------------------
 
     def roll(self, now_ms: int, base_offset: int | None = None) -> Segment:
-        """Close the active segment and begin a new one at base_offset (default: the log end). An
-        active segment that begins there and is empty stays.
+        """Write what is queued, close the active segment and begin a new one at base_offset, but
+        not below the log end. An active segment that begins there and is empty stays.
+
+        Raises LogDirFailure, KafkaError.
         """
         self.write()
         local = self._local

@@ -35,8 +35,8 @@ FIRST_WINDOW = 500
 
 
 def with_earlier_batches(local: LocalLog, entry: ProducerStateEntry) -> ProducerStateEntry:
-    """Return the state with those of its last five batches that the log still has, as far as the
-    limits of this module reach.
+    """Return the state with up to five batches: its own, and those before them without a gap that
+    the log still has, as far as the limits of this module reach.
 
     The producer has a batch. What damage hides stays unknown. Raises LogDirFailure.
     """
@@ -97,8 +97,8 @@ def _size_of(headers: list[BatchHeader]) -> int:
 def _batches_of(
     entry: ProducerStateEntry, headers: list[BatchHeader], next_sequence: int
 ) -> tuple[list[BatchMetadata], bool]:
-    """Return the batches of the producer in its epoch before `next_sequence`, and whether others
-    may come before them.
+    """Return the batches of the producer in its epoch that lead up to `next_sequence` without a
+    gap, and whether others may come before them.
     """
     found: list[BatchMetadata] = []
     for header in reversed(headers):

@@ -1,4 +1,4 @@
-"""One fsync of a log up to an offset, separate from the log, so that a thread can wait for it.
+"""One flush of a log up to an offset, separate from the log, so that a thread can wait for it.
 
 LogFlusher prepares it (index entries are written back), any thread runs it, LogFlusher completes
 it; only then does the recovery point move (UnifiedLog.flush).
@@ -106,7 +106,7 @@ class FlushJob:
         self.has_run = True
 
     def _write_latest_epochs(self) -> None:
-        """Write the epochs, unless a later job has written newer ones.
+        """Write the epochs, unless a later job has written these or newer ones.
 
         The jobs of a log may run at the same time: one in a thread of the housekeeping, another on
         the event loop (flush.messages) or in the thread that moves logs. They use the same
@@ -120,7 +120,7 @@ class FlushJob:
                 self._outdate_earlier()
 
     def _outdate_earlier(self) -> None:
-        """Keep earlier jobs that have not written their epochs yet from writing these."""
+        """Keep earlier jobs that have not written their epochs yet from writing them."""
         earlier = self._before
         while earlier is not None:
             earlier._epochs = None

@@ -18,8 +18,8 @@ BEHIND_EVERYTHING = 1 << 63
 
 
 def first_hole(log: PartitionLog) -> int | None:
-    """Return where the first hole begins after what was synced before the start; None if there is
-    none. Raises LogDirFailure, KafkaError.
+    """Return where the first gap begins, from the segment on that may not have been synced before
+    the start; None if there is none. Raises LogDirFailure, KafkaError.
 
     Only a log that was recovered when it was opened is checked, until it leads or was compared with
     a leader: later its gaps are its leader's, or compaction's, and the replica may be in sync.

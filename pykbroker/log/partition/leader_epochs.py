@@ -1,7 +1,7 @@
 """The start offsets of leader epochs: the partition's `leader-epoch-checkpoint`.
 
 State   (epoch, start offset) pairs, both strictly ascending.
-In      epochs of appended batches, truncations at either end, queries of followers.
+In      epochs of appended batches and of a new leader, truncations at either end, queries.
 Out     answers; a mutator returns True if the checkpoint file has to be rewritten.
 Invariants
     An epoch's records are between its start offset and that of the next epoch; those of the latest
@@ -86,12 +86,12 @@ class LeaderEpochs:
         return (epoch if higher == 0 else epochs[higher - 1]), self._starts[higher]
 
     def epoch_for_offset(self, offset: int) -> int | None:
-        """Return the epoch in which `offset` was written; None before the first known one."""
+        """Return the last epoch that begins at or below `offset`; None if none does."""
         index = bisect_right(self._starts, offset)
         return self._epochs[index - 1] if index else None
 
     def next_epoch(self, epoch: int) -> int | None:
-        """Return the smallest known epoch above `epoch`."""
+        """Return the smallest known epoch above `epoch`; None if there is none."""
         index = bisect_right(self._epochs, epoch)
         return self._epochs[index] if index < len(self._epochs) else None
 

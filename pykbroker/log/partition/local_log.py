@@ -1,9 +1,9 @@
 """The on-disk part of a partition's log: segments, producer snapshots, leader epochs.
 
 State: the segments and which of them is active, the log's written extent (`log_start_offset`,
-       `log_end_offset`), the files beside the segments, whether the disk has failed.
+       `log_end_offset`), the files beside the segments, whether the log is offline.
 In:    segments to add and remove, a new directory name; faults encountered by readers and writers.
-Out:   what `guard` makes of them: LogDirFailure for disk errors, KafkaError(CORRUPT_MESSAGE) for
+Out:   what `guard` makes of faults: LogDirFailure for disk errors, KafkaError(CORRUPT_MESSAGE) for
        damaged segments and batches.
 Invariants: the active segment is the last one; a log whose disk failed stays offline.
 Source: Kafka's LocalLog.java.
@@ -140,7 +140,9 @@ class LocalLog:
         return segment
 
     def remove_segment(self, segment: Segment, *, with_snapshot: bool = True) -> None:
-        """Remove a segment; its files and snapshot are renamed, and deleted after the delay."""
+        """Remove a segment; its files, and `with_snapshot` its snapshot, are renamed, and deleted
+        after file.delete.delay.ms. Raises OSError.
+        """
         self.segments.remove(segment)
         segment.release()
         segment.change_suffix("", DELETED_SUFFIX)
@@ -152,8 +154,8 @@ class LocalLog:
         self.chores.delete_later(paths, self.config.file_delete_delay_ms)
 
     def cut_segments(self, offset: int, now_ms: int) -> None:
-        """Cut every batch that contains an offset >= `offset`; some segment
-        begins at or below it. Raises OSError.
+        """Cut every batch that contains an offset >= `offset`; some segment begins at or below it.
+        Raises OSError, CorruptSegment, CorruptIndex.
 
         After segments were removed, the directory is synced: after a power failure one would come
         back that overlaps what was appended in its place, and the log could not be opened.
@@ -172,7 +174,7 @@ class LocalLog:
         self.log_end_offset = offset
 
     def release(self) -> None:
-        """Release descriptors and index memory without writing."""
+        """Release the segments without writing (see `Segment.release`)."""
         for segment in self.segments:
             segment.release()
 
@@ -220,8 +222,8 @@ class LocalLog:
     def guarded(self, action: str, call: Callable[..., ResultT], *arguments: object) -> ResultT:
         """Return the result of `call`; faults are handled as by `guard`.
 
-        A corrupt index is rebuilt, the torn end of a closed segment is skipped, and the call is
-        repeated.
+        But first, a corrupt index is rebuilt, or the torn end of a closed segment is skipped, and
+        the call is repeated: at most twice as often as there are segments.
         """
         repairs = 0
         while True:
@@ -259,7 +261,8 @@ class LocalLog:
                     _log.error("%s: %s: not indexed from there on", self.topic_partition, damage)
 
     def _leave_out_torn_end(self, fault: CorruptSegment) -> bool:
-        """Skip the remainder of the last batch of a closed segment that was cut short.
+        """Skip the remainder of the last batch of a closed segment that was cut short; return
+        False if the fault is another one.
 
         The log continues with the next segment, as in Kafka; the file is not changed.
         """

@@ -1,14 +1,15 @@
 """Appending to a partition's log: check a batch, assign its offsets, queue it.
 
     append_as_leader ->   check_plain, queue_plain: where there is nothing special
-                     else transactional_outcome or validate, what is known of the producer, queued
+                     else transactional_outcome or validate, unless the batch was checked before;
+                          then what is known of the producer, queued
     queue_own             a batch that this node has just built
+    append_as_follower    the batches of a leader's answer
 
 State: the validation rules. Queued batches are in the AppendQueue.
-In:    batches (views of received frames stay views).
+In:    batches.
 Out:   AppendOutcome; LogDirFailure if the disk fails; KafkaError if the active segment is found to
-       be corrupt when it is opened; KafkaError or CorruptBatch for a replicated batch that cannot
-       be applied.
+       be corrupt; KafkaError or CorruptBatch for a replicated batch that cannot be applied.
 Invariants: batches queued in a round see each other (sequence checks, offsets).
 """
 
@@ -142,11 +143,11 @@ class LogAppender:
         return AppendOutcome(base_offset, last_offset, checked.log_append_time, queued=True)
 
     def check_plain(self, records: memoryview, leader_epoch: int, now_ms: int) -> PlainCheck | None:
-        """Check whether `queue_plain` can take a batch of a client; None if it needs full
-        validation.
+        """Check whether `queue_plain` can take a batch of a client; None if it needs the rest of
+        `append_as_leader`.
 
-        That is the case for a batch that is not plain (plain_batch.py) or not its producer's next
-        one, and if the append has to do more than queue it.
+        Among others, that is a batch that is not plain (plain_batch.py) or not its producer's next
+        one, and any batch if the append has to do more than queue it.
         """
         header = plain_header(records, self._rules, now_ms)
         if header is None:
@@ -299,7 +300,7 @@ class LogAppender:
     # -- both -----------------------------------------------------------------------------------
 
     def _note_in_verifications(self, header: BatchHeader) -> None:
-        """Let the verifications of transactions know of a batch that is about to be queued."""
+        """Let the verifications know of a transactional batch that is about to be queued."""
         if header.attributes & TRANSACTIONAL_BIT:
             self._producers.verifications.note_append(header)
 
@@ -311,8 +312,8 @@ class LogAppender:
             self._queue.roll(now_ms, base_offset)
 
     def assign_epoch_start(self, leader_epoch: int, start_offset: int) -> None:
-        """Record that the log has batches of `leader_epoch`, if it is new, from
-        `start_offset` on.
+        """Record that `leader_epoch`, if it is above the latest known one, begins at
+        `start_offset`. Raises LogDirFailure.
         """
         latest = self._epochs.latest_epoch
         if leader_epoch > (-1 if latest is None else latest):

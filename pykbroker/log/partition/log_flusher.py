@@ -1,10 +1,10 @@
 """The durable part of a log: the recovery point, and the flushes that move it.
 
-State: the recovery point, and the closed or recovered segments that have not been synced since.
+State: the recovery point, the closed or recovered segments that are in no job yet, the latest job.
 In:    offsets to flush to, closed segments, completed jobs. Out: FlushJobs; LogDirFailure,
        OSError when closing.
 Invariants: the records below the recovery point survive a power failure; it never passes the log
-       end; a job that ran while the log was truncated moves nothing.
+       end; `complete` ignores a job that was prepared before a truncation.
 Source: Kafka's UnifiedLog.flush, LocalLog.markFlushed.
 """
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class LogFlusher:
-    """Flushes a log. After a roll the housekeeping driver runs the flush, as a chore."""
+    """Flushes a log. It notes a roll in the log's chores."""
 
     __slots__ = (
         "_closed_unsynced",
@@ -58,7 +58,7 @@ class LogFlusher:
         return self._local.is_offline
 
     def note_roll(self, closed: Segment) -> None:
-        """Record that the active segment was closed; the housekeeping driver will flush it."""
+        """Record that the active segment was closed, also in the log's chores."""
         self._closed_unsynced += (closed,)
         self._local.chores.rolled(self)
 
@@ -76,7 +76,8 @@ class LogFlusher:
 
     def prepare(self, offset: int, *, active_indexes: bool = True) -> FlushJob | None:
         """Return the job that must run, in any thread, before the recovery point moves to `offset`;
-        None if no record below it and no closed segment is unsynced. Raises LogDirFailure.
+        None if it is there and no segment was closed or recovered since the last job. Raises
+        LogDirFailure.
 
         With active_indexes False the indexes of the active segment are not synced: for a log whose
         last segment is always indexed again after a crash.
@@ -91,7 +92,7 @@ class LogFlusher:
         return self._job(offset, segments, None if active_indexes else self._local.active)
 
     def prepare_closed(self) -> FlushJob | None:
-        """Like `prepare`, for the closed segments only."""
+        """Like `prepare`, up to the beginning of the active segment."""
         return self.prepare(self._local.active.base_offset)
 
     def prepare_close(self, *, with_parent: bool) -> FlushJob | None:

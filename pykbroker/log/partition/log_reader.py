@@ -1,8 +1,8 @@
 """Reading a partition's log: slices by offset, records by time, positions.
 
 State: the results of threads for look-ups that must not wait (record_lookup.py).
-In:    offsets, byte bounds, timestamps. Out: ReadOutcome with a FileSlice, FoundOffset; OSError,
-       CorruptSegment, CorruptIndex, CorruptBatch, which `LocalLog.guarded` handles; ColdRead.
+In:    offsets, byte bounds, timestamps. Out: for example ReadOutcome with a FileSlice, FoundOffset;
+       faults that `LocalLog.guarded` handles; ColdRead.
 Invariant: nothing at or above the bound that the caller gives is ever in a slice.
 Source: Kafka's LocalLog.read, LogSegment.read.
 """
@@ -99,8 +99,8 @@ class LogReader:
         return found[:first_size] if min_one_batch and first_size <= wanted else None
 
     def _position_of_bound(self, segment: Segment, max_offset: int) -> int:
-        """Return where the batch that contains max_offset begins in the
-        segment (its size: not in it).
+        """Return where the first batch with an offset >= `max_offset` begins in the segment; its
+        size if it has none.
         """
         local = self._local
         if segment is not local.active:
@@ -128,9 +128,9 @@ class LogReader:
         return first.size - start + inner + end
 
     def offset_for_timestamp(self, timestamp: int) -> FoundOffset | None:
-        """Return the first record with a timestamp >= the given one, at record precision."""
+        """See `lookup.offset_for_timestamp`."""
         return lookup.offset_for_timestamp(self._local, timestamp, self.looked_up)
 
     def offset_of_max_timestamp(self) -> FoundOffset | None:
-        """Return the first record with the largest timestamp of all; None if none has one."""
+        """See `lookup.offset_of_max_timestamp`."""
         return lookup.offset_of_max_timestamp(self._local, self.looked_up)

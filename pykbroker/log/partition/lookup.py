@@ -12,8 +12,10 @@ from pykbroker.protocol.record_batch import BatchHeader
 def offset_for_timestamp(
     local: LocalLog, timestamp: int, looked_up: LookedUp
 ) -> FoundOffset | None:
-    """Search only the first segment whose largest timestamp reaches the requested one, from the log
-    start offset on, as UnifiedLog does.
+    """Return the first record with a timestamp >= the requested one, from the log start offset on.
+
+    As in UnifiedLog, only the first segment whose largest timestamp reaches it is searched; None if
+    there is no such segment, or no such record in it.
     """
     for segment in local.segments:
         if segment.largest_timestamp().timestamp >= timestamp:
@@ -24,7 +26,9 @@ def offset_for_timestamp(
 def find_in_segment(
     local: LocalLog, segment: Segment, timestamp: int, start_offset: int, looked_up: LookedUp
 ) -> FoundOffset | None:
-    """Return the first record from start_offset on with a timestamp >= the requested one."""
+    """Return the first record of a segment, from start_offset on, with a timestamp >= the requested
+    one; None if there is none.
+    """
     entry = segment.time_index.lookup(timestamp)
     position = max(segment.position_of_time_entry(*entry), segment.position_of_entry(start_offset))
     for place, header in segment.headers_from(position):
@@ -51,7 +55,11 @@ def _first_record(
 
 
 def offset_of_max_timestamp(local: LocalLog, looked_up: LookedUp) -> FoundOffset | None:
-    """Search the earliest segment with the largest timestamp of all."""
+    """Return the first record with the largest timestamp of all, from the earliest segment that has
+    it; None if no batch has a timestamp, or no record has that of its batch.
+
+    As in Kafka, a record before the log start offset counts while its segment exists.
+    """
     latest = local.segments.first
     for segment in local.segments:
         if segment.largest_timestamp().timestamp > latest.largest_timestamp().timestamp:
@@ -70,7 +78,9 @@ def offset_of_max_timestamp(local: LocalLog, looked_up: LookedUp) -> FoundOffset
 def aborted_transactions(
     local: LocalLog, start_offset: int, end_offset: int
 ) -> list[tuple[int, int]]:
-    """Return (producer id, first offset) of [start_offset, end_offset), ordered by first offset."""
+    """Return (producer id, first offset) of the aborted transactions that overlap [start_offset,
+    end_offset), ordered by first offset.
+    """
     found: list[tuple[int, int]] = []
     segment = local.segments.floor(start_offset)
     while segment is not None:
@@ -86,7 +96,7 @@ def aborted_transactions(
 def aborted_in_slice(
     local: LocalLog, start_offset: int, outcome: ReadOutcome
 ) -> list[tuple[int, int]]:
-    """Return the transactions that overlap what was read, and perhaps some after it (up to
+    """Return the aborted transactions that overlap what was read, and perhaps some after it (up to
     `upper_bound_offset`). If nothing was aborted, no batch is read: the one after the slice may not
     be in the page cache.
     """
@@ -99,8 +109,8 @@ def aborted_in_slice(
 
 
 def upper_bound_offset(local: LocalLog, outcome: ReadOutcome) -> int:
-    """Return an upper bound from the offset index, without reading the slice
-    (LocalLog.addAbortedTransactions).
+    """Return an offset above all of the slice, from the offset index or the end of the segment,
+    without reading the slice (LocalLog.addAbortedTransactions).
     """
     segment = local.segments.floor(outcome.segment_base_offset)
     if segment is None or outcome.size == 0:

@@ -16,11 +16,10 @@ A log is composed of parts with separate state; none knows the log, or a part ab
 This module has the log's interface, and what involves several parts: truncation, retention,
 closing.
 
-In:    batches to append (views of received frames stay views), offsets to read, truncate, delete.
-Out:   AppendOutcome, ReadOutcome with a FileSlice; KafkaError for an offset out of range, and where
-       the log is corrupt; LogDirFailure when the disk failed.
-Invariants: the log end only grows, except by a truncation; readers never see past log_end_offset; a
-       failed write undoes what was queued (append_queue.py).
+In:    batches to append, offsets to read, truncate, delete.
+Out:   for example AppendOutcome, ReadOutcome with a FileSlice; KafkaError for an offset out of
+       range, and where the log is corrupt; LogDirFailure when the disk failed.
+Invariants: the log end only grows, except by a truncation; readers never see past log_end_offset.
 Source: Kafka's UnifiedLog.java and LocalLog.java.
 """
 
@@ -210,7 +209,7 @@ class PartitionLog:
         guard: VerificationGuard | None = None,
         transaction_version: int = 0,
     ) -> AppendOutcome:
-        """Validate, assign offsets, check the producer, queue. Client errors
+        """Validate, check the producer, assign offsets, queue. Client errors
         are returned as outcomes.
 
         `records` may be patched in place if it is writable. `checked` is the result of an earlier
@@ -227,14 +226,14 @@ class PartitionLog:
     ) -> AppendOutcome:
         """Queue batches whose offsets the leader assigned.
 
-        The first batch of a higher leader epoch than the replica's, and all after it, are skipped
-        (KAFKA-18723). A wrong checksum or an offset below the end of the log is an error of the
-        outcome. Raises LogDirFailure, KafkaError and CorruptBatch.
+        The first batch of a higher epoch than `leader_epoch`, and all after it, are skipped
+        (KAFKA-18723). A damaged batch, or an offset below the next one, is an error of the outcome;
+        then nothing is queued. Raises LogDirFailure, KafkaError, and CorruptBatch for a marker.
         """
         return self.appender.append_as_follower(records, now_ms, leader_epoch)
 
     def assign_epoch_start(self, leader_epoch: int, start_offset: int) -> None:
-        """Record that this replica leads in `leader_epoch`, its log ending at start_offset."""
+        """Record that `leader_epoch`, in which this replica leads, begins at start_offset."""
         self.appender.assign_epoch_start(leader_epoch, start_offset)
 
     def write_pending(self) -> None:
@@ -274,26 +273,26 @@ class PartitionLog:
     ) -> Buffer | None:
         """Return the bytes that `read` would find, if few and available; None: call `read`.
 
-        Available means: the batch was recently looked up or appended, `max_offset` is the log end,
-        and the page cache holds the bytes. With `committed_only`, also None if aborted transactions
-        may have to be reported.
+        Available means: the active segment has the position of `offset` among its hints,
+        `max_offset` is the log end, and the page cache holds the bytes. With `committed_only`, also
+        None if aborted transactions may have to be reported.
         """
         return self.reader.read_small(offset, max_bytes, max_offset, min_one_batch, committed_only)
 
     def bytes_between(self, offset: int, end_offset: int) -> int:
-        """Return the size of the batches from that of `offset` up to `end_offset`."""
+        """Return the size of the batches from that of `offset` up to `end_offset`; 0 if the first
+        segment begins above `offset`.
+        """
         if end_offset <= offset:
             return 0
         return self.local.guarded("reading", self.reader.bytes_between, offset, end_offset)
 
     def offset_for_timestamp(self, timestamp: int) -> FoundOffset | None:
-        """Return the first record with a timestamp >= the given one, at record precision; None
-        also as described at `lookup.offset_for_timestamp`.
-        """
+        """See `lookup.offset_for_timestamp`."""
         return self.local.guarded("looking up", self.reader.offset_for_timestamp, timestamp)
 
     def offset_of_max_timestamp(self) -> FoundOffset | None:
-        """Return the first record with the largest timestamp of all."""
+        """See `lookup.offset_of_max_timestamp`."""
         return self.local.guarded("looking up", self.reader.offset_of_max_timestamp)
 
     def aborted_transactions(self, start_offset: int, end_offset: int) -> list[tuple[int, int]]:
@@ -303,7 +302,7 @@ class PartitionLog:
         )
 
     def aborted_in_slice(self, start_offset: int, outcome: ReadOutcome) -> list[tuple[int, int]]:
-        """Return (producer id, first offset) of those that overlap what was read; perhaps more."""
+        """See `lookup.aborted_in_slice`."""
         return self.local.guarded(
             "looking up", lookup.aborted_in_slice, self.local, start_offset, outcome
         )
@@ -338,11 +337,9 @@ class PartitionLog:
     # -- flushing -------------------------------------------------------------------------------
 
     def prepare_flush(self, *, active_indexes: bool = True) -> FlushJob | None:
-        """Return the job, for any thread, that makes everything appended durable; None if all is.
+        """Write what is queued; return the job of `LogFlusher.prepare` up to the log end, if any.
 
-        Then `complete_flush` moves the recovery point. With active_indexes False the indexes of the
-        active segment are not synced: for a log whose last segment is always indexed again after a
-        crash.
+        After the job, `complete_flush` moves the recovery point.
         """
         self.write_pending()
         return self.flusher.prepare(self.log_end_offset, active_indexes=active_indexes)
@@ -363,7 +360,9 @@ class PartitionLog:
     # -- truncating and deleting ----------------------------------------------------------------
 
     def truncate_to(self, offset: int, now_ms: int | None = None) -> bool:
-        """Cut every batch that contains an offset >= `offset`; return False if there is none."""
+        """Cut every batch that contains an offset >= `offset`, and end the log there; return False
+        if it does not end above `offset`.
+        """
         self.write_pending()
         now_ms = self.local.now_ms if now_ms is None else now_ms
         return self.local.guarded("truncating", self._truncate_to, offset, now_ms)

@@ -6,7 +6,8 @@ from pykbroker.environment.files import FileSlice
 
 
 class ReadOutcome:
-    """Batches of one segment from the one that holds the offset on; slice None: nothing is read.
+    """Batches of one segment from the first that ends at or above the offset on; slice None:
+    nothing is read.
 
     `position` is in the segment that starts at `segment_base_offset`. `is_first_batch_too_large`:
     the first batch exceeds max_bytes, and the caller did not request it regardless.

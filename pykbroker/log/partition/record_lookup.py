@@ -44,8 +44,9 @@ def first_record(
     *,
     may_wait: bool,
 ) -> FoundOffset | None:
-    """Return the first record from start_offset on with a timestamp >= the requested one. Raises
-    CorruptBatch; ColdRead, unless `may_wait`, for a large batch.
+    """Return the first record from start_offset on with a timestamp >= the requested one; None if
+    there is none. Raises CorruptBatch; ColdRead, unless `may_wait`, for a batch that is not light
+    and that no thread has searched yet.
     """
     if may_wait or is_light(batch, header):
         for record in stored_records(batch, header):
@@ -62,7 +63,9 @@ def first_record(
 
 
 def is_light(batch: BytesLike, header: BatchHeader) -> bool:
-    """Return whether searching the batch takes at most a few milliseconds."""
+    """Return whether the batch may be searched on the event loop: if it has at most
+    LIGHT_DECOMPRESSED_BYTES, also once decompressed. A compressed one before magic 2 may not.
+    """
     if len(batch) > LIGHT_DECOMPRESSED_BYTES:
         return False
     codec = header.attributes & CODEC_MASK

@@ -85,7 +85,7 @@ def deletable_segments(
     local: LocalLog, high_watermark: int, is_breached: Condition
 ) -> list[Segment]:
     """Return the oldest segments, as long as they breach the rule and end at or below the high
-    watermark.
+    watermark; an empty last segment is not among them.
     """
     deletable = []
     segments = list(local.segments)

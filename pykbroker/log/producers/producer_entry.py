@@ -6,7 +6,7 @@
               int64 first offset of the open transaction (-1 none)
 
 The file name is the offset up to which the log is covered, in twenty digits. Only the last batch of
-a producer is stored; the log has the earlier ones (log/partition/earlier_batches.py).
+a producer is stored; the log may have the earlier ones (log/partition/earlier_batches.py).
 
 State   entries are immutable: an update is a new entry.
 Source  Kafka's ProducerSnapshot schema, ProducerStateManager.java, ProducerStateEntry.java.
@@ -181,7 +181,7 @@ def decode_snapshot(payload: bytes) -> list[ProducerStateEntry]:
 def stray_snapshots(
     snapshot_offsets: Iterable[int], segment_base_offsets: Collection[int]
 ) -> list[int]:
-    """Return the snapshots left over by an unclean shutdown, to be deleted when a log is opened.
+    """Return the offsets of the snapshots that are to be deleted when a log is opened.
 
     Those at the base offset of a segment are kept. Of the others, only the newest is kept, and only
     if it is beyond the last segment (it was taken when the log was closed).

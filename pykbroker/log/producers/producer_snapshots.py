@@ -51,7 +51,7 @@ class ProducerSnapshots:
         )
 
     def fresh_copy(self) -> ProducerSnapshots:
-        """Return an empty state over the same files, for the recovery of one segment."""
+        """Return an empty state over the same files, for rebuilding what belongs to one segment."""
         copy = ProducerSnapshots(self.files, self.directory, self._name, self._expiration_ms)
         copy.offsets = self.offsets
         return copy
@@ -90,7 +90,9 @@ class ProducerSnapshots:
         return True
 
     def remove(self, offset: int) -> str | None:
-        """Forget a snapshot and return its path; the caller renames or deletes the file."""
+        """Forget a snapshot and return its path, None if it is unknown; the caller renames or
+        deletes the file.
+        """
         if offset not in self.offsets:
             return None
         self.offsets.remove(offset)

@@ -4,11 +4,11 @@ State   producers by id; open transactions; transactions that ended above the hi
         offset up to which the log is covered (`map_end_offset`).
 In      headers of batches with a producer id, in log order; high watermark and log start offset.
 Out     for a batch: KafkaError if it must not be appended, the batch that it duplicates, or a
-        ProducerUpdate to apply; CompletedTxn if a marker ends a transaction; guards of transactions
-        that are being verified (verification.py); snapshot bytes.
+        ProducerUpdate to apply; CompletedTxn if a marker ends a transaction; snapshot bytes.
+        Guards of transactions that are being verified are in verification.py.
 Invariants
     `prepare` changes nothing. `apply` replaces the old entry with a new one, so `undo` (in reverse
-    order, after a failed write) restores the state exactly.
+    order, after a failed write) restores producers and transactions, but not verifications.
     The first unstable offset never passes the first offset of an open transaction, nor that of an
     ended one whose marker is at or above the high watermark.
 
@@ -104,7 +104,7 @@ class ProducerStateManager:
         self.producer_id_expiration_ms = producer_id_expiration_ms
         self.producers: dict[int, ProducerStateEntry] = {}
         self.restored: set[int] = set()
-        """Producers whose state is from a snapshot, which holds only their last batch."""
+        """Producers loaded from a snapshot, which has their last batch, until `take_restored`."""
         self.verifications = Verifications()
         self.map_end_offset = 0
         self.last_snapshot_offset = 0
@@ -129,7 +129,7 @@ class ProducerStateManager:
 
     def take_restored(self, header: BatchHeader) -> ProducerStateEntry | None:
         """Return the state of the batch's producer if the batch may repeat one that only the log
-        still has. Each producer is returned once: it is removed from `restored`.
+        still has. Each producer is returned at most once: it is removed from `restored`.
         """
         entry = self.producers.get(header.producer_id)
         if (
@@ -410,7 +410,7 @@ class ProducerStateManager:
     def has_late_transaction(self, now_ms: int, max_timeout_ms: int) -> bool:
         """Whether the transaction that has been open longest should have ended long ago.
 
-        Its age counts from the last record of its producer, in wall-clock time.
+        Its age counts from the timestamp of its producer's last batch.
         """
         oldest = next(iter(self._ongoing.values()), None)
         entry = None if oldest is None else self.producers.get(oldest)
@@ -446,7 +446,7 @@ class ProducerStateManager:
         return list(self.producers.values())
 
     def remove_expired(self, now_ms: int) -> int:
-        """Remove producers that have been silent for too long; return how many."""
+        """Remove silent producers without an open transaction; return how many."""
         expired = [
             producer_id
             for producer_id, entry in self.producers.items()
@@ -465,7 +465,7 @@ class ProducerStateManager:
         )
 
     def clear(self, map_end_offset: int) -> None:
-        """Reset the state to that of a log without producers that ends at `map_end_offset`."""
+        """Reset the state, except verifications, to that of an empty log at `map_end_offset`."""
         self.producers.clear()
         self.restored.clear()
         self._ongoing.clear()

@@ -7,9 +7,8 @@
 
 A client's transactional batch opens a transaction only with the guard of the entry (unless
 transaction.partition.verification.enable is false). Otherwise a batch that arrives after its
-transaction was aborted would open one that is never ended. A marker does not
-remove the entry of the transaction that follows it (transaction version 2: it has the marker's
-epoch).
+transaction was aborted could open one that nothing ends. A marker does not remove the entry of the
+transaction that follows it (transaction version 2: it has the marker's epoch).
 
 State  one entry for each producer id that is being verified; it holds the lowest sequence seen, and
        higher ones are refused until that one is appended.
@@ -116,7 +115,7 @@ class Verifications:
             del self.entries[header.producer_id]
 
     def remove_expired(self, now_ms: int, expiration_ms: int) -> None:
-        """Remove verifications that were never completed."""
+        """Remove verifications that began `expiration_ms` ago or earlier."""
         if self.entries:
             self.entries = {
                 producer_id: entry

@@ -3,10 +3,10 @@
 State: the index itself (offset_index, time_index, txn_index: bytes in, bytes out), loaded at first
 use; entries that are not yet in the file; whether the file is preallocated.
 In:    entries, look-ups. Out: the results of look-ups; OSError, CorruptIndex.
-Invariants: the file holds what it held at the last `write_back`, but for what a truncation or a
-       reset has cut since; after a crash everything past the recovery point is rebuilt, so entries
-       may stay in memory until a flush. Loaded indexes of closed segments are bounded in bytes for
-       the whole node (`IndexMemory`).
+
+After a crash the offset and time indexes past the recovery point are rebuilt, so their entries may
+stay in memory until a flush (`write_back`); those of the transaction index are written at once.
+`IndexMemory` may drop loaded indexes of closed segments.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ IndexT = TypeVar("IndexT", OffsetIndex, TimeIndex, TransactionIndex)
 
 
 class CorruptIndex(Exception):
-    """An index file is invalid; its segment is indexed again."""
+    """The content of an index file is invalid (`LocalLog.guarded` has it rebuilt)."""
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(f"corrupt index {path}: {reason}")
@@ -153,7 +153,7 @@ EntryIndexT = TypeVar("EntryIndexT", OffsetIndex, TimeIndex)
 
 
 class PreallocatedIndexFile(IndexFile[EntryIndexT]):
-    """An offset or time index, allocated at its maximum size while its segment is active.
+    """An offset or time index, allocated at its maximum size while its segment is writable.
 
     The tail is a hole of zeros, as in Apache's memory-mapped indexes.
     """
@@ -167,7 +167,7 @@ class PreallocatedIndexFile(IndexFile[EntryIndexT]):
         return self.index.is_full
 
     def preallocate(self) -> None:
-        """Extend the file, because the segment became active."""
+        """Extend the file, because the segment became writable."""
         _ = self.index
         if self.memory is not None:
             self.memory.forget(self)
@@ -177,7 +177,7 @@ class PreallocatedIndexFile(IndexFile[EntryIndexT]):
             self._preallocated = True
 
     def trim(self) -> None:
-        """Cut the file to its entries, because the segment is closed."""
+        """Cut the file to its entries, because the segment is closed or was indexed again."""
         self.write_back()
         self.files.resize(self.path, self.index.size_bytes)
         self._preallocated = False
@@ -214,7 +214,7 @@ class OffsetIndexFile(PreallocatedIndexFile[OffsetIndex]):
         self._unwritten += self.index.append(offset, position)
 
     def upper_bound(self, position: int, size: int) -> tuple[int, int] | None:
-        """Return the first entry at or after position + size."""
+        """Return the first entry at or after position + size; None if there is none."""
         return self.index.upper_bound(position, size)
 
 
@@ -230,8 +230,8 @@ class TimeIndexFile(PreallocatedIndexFile[TimeIndex]):
 
     @property
     def last_entry(self) -> tuple[int, int]:
-        """Return the last entry. It is all that retention needs, so if the rest is not loaded and
-        the file is not preallocated, it is read alone.
+        """Return the last entry; (-1, base offset) if there is none. Retention often needs no
+        other, so if the rest is not loaded and the file is not preallocated, it is read alone.
         """
         if self._index is None:
             entry = self._read_last_entry()
@@ -273,7 +273,7 @@ class TxnIndexFile(IndexFile[TransactionIndex]):
         return not self.index.size_bytes
 
     def append_aborted(self, completed: CompletedTxn) -> bool:
-        """Add a transaction; return True if it is the first, which creates the file."""
+        """Add a transaction; return True if it is the first, which creates a missing file."""
         is_first = self.is_empty
         self._unwritten += self.index.append(_entry_of(completed))
         self.write_back()
@@ -305,9 +305,7 @@ class TxnIndexFile(IndexFile[TransactionIndex]):
             self.files.unlink(self.path)
 
     def collect(self, fetch_offset: int, upper_bound: int) -> tuple[list[AbortedTxn], bool]:
-        """Return the transactions of [fetch_offset, upper_bound), and whether
-        later ones cannot matter.
-        """
+        """See `TransactionIndex.collect`."""
         return self.index.collect(fetch_offset, upper_bound)
 
 

@@ -4,11 +4,11 @@
                        before the batch of every later entry; entries ascend
     time index         the largest timestamp up to a batch, and an offset of that batch; entries
                        ascend
-    transaction index  exactly the transactions that an abort marker of the segment ends
+    transaction index  the transactions that an abort marker of the segment ends (wrong_aborted)
 
 Older brokers wrote one entry for batches that were appended together (as followers do), with the
-last offset of all and the position of the first. This works as well for readers, so such entries
-are accepted.
+last offset of all and the position of the first. Such entries are accepted, as Kafka reads them;
+LocalLog rebuilds an index in which a look-up encounters one.
 
 Source: Kafka's `OffsetIndex.java`, `TimeIndex.java`, `LogSegment.java`.
 """

@@ -1,13 +1,14 @@
 """One segment of a partition's log: a file of record batches, and the indexes beside it.
 
-    00000000000000000042.log        whole batches, nothing else
+    00000000000000000042.log        record batches
     00000000000000000042.index      offset -> position, sparse     (offset_index.py)
     00000000000000000042.timeindex  timestamp -> offset, sparse    (time_index.py)
     00000000000000000042.txnindex   aborted transactions           (txn_index.py)
 
-State: `size` is the number of bytes of complete, written batches: any bytes after it in the file
-are no batch of the log: preallocated, torn, or left over from a failed write. `hints` caches the
-positions of some offsets, so that a tailing consumer needs no look-up.
+State: `size` is where the batches end: any bytes after it in the file are no batch of the log, but
+preallocated, torn, or left over from a failed write. In a segment that was just opened, it is the
+size of the file. `hints` caches the positions of some offsets, so that a tailing consumer needs no
+look-up.
 In:    buffers of batches with their offsets assigned; offsets to find.
 Out:   positions, batch headers, batches. LogReader makes slices of them, record_lookup.py finds
        records by time.
@@ -81,7 +82,7 @@ class SegmentConfig(Protocol):
 
 
 class CorruptSegment(Exception):
-    """The bytes at a position of a log file are not a record batch."""
+    """The bytes at a position of a log file are not a record batch that can be there."""
 
     def __init__(self, path: str, position: int, reason: str) -> None:
         super().__init__(f"{path} is corrupt at position {position}: {reason}")
@@ -288,7 +289,9 @@ class Segment:
         return self.largest
 
     def position_of_time_entry(self, timestamp: int, offset: int) -> int:
-        """Return the position of a time index entry's batch, which has the entry's timestamp."""
+        """Return the position of a time index entry's batch, which has the entry's timestamp; 0 for
+        a negative timestamp. Raises CorruptIndex if the entry has no such batch.
+        """
         if timestamp < 0:
             return 0
         for position, header in self.headers_from(self.position_of_entry(offset)):
@@ -312,7 +315,7 @@ class Segment:
         return position
 
     def upper_bound(self, position: int, size: int) -> int | None:
-        """Return an offset above all in [position, position + size), from a verified entry."""
+        """Return a verified offset above all in [position, position + size), or None."""
         entry = self.offset_index.upper_bound(position, size)
         if entry is None:
             return None
@@ -363,7 +366,7 @@ class Segment:
             raise CorruptSegment(self.file.path, position, reason)
 
     def _check_entry(self, offset: int, position: int) -> None:
-        """Check that an entry has an offset of the batch at its position; otherwise it is garbage.
+        """Raise CorruptIndex unless an entry has an offset of the batch at its position.
 
         It is the last offset of the batch; Kafka before 1.0 wrote the first one. If batches were
         appended together, older brokers wrote the last offset of all: such an index is rebuilt.
@@ -487,9 +490,7 @@ class Segment:
         self.txn_index.flush()
 
     def release(self) -> None:
-        """Release descriptors and index memory without writing, because the disk
-        may have failed.
-        """
+        """Close the file and `unload` the indexes without writing, as the disk may have failed."""
         self.hints.clear()
         self.file.close()
         for index in (self.offset_index, self.time_index, self.txn_index):

@@ -64,7 +64,7 @@ class SegmentList:
         return self._segments[index] if index >= 0 else None
 
     def higher(self, base_offset: int) -> Segment | None:
-        """Return the segment after the one with this base offset."""
+        """Return the first segment with a greater base offset; None if there is none."""
         index = bisect_right(self._bases, base_offset)
         return self._segments[index] if index < len(self._segments) else None
 

@@ -1,10 +1,11 @@
 """Splits a segment whose offsets are more than 31 bits apart, which its indexes cannot represent.
 
-Cleaners before Kafka 1.1 merged segments into such ones (KAFKA-6264). Every byte is kept: the log
-file is copied in parts, and the parts replace it much as compacted segments do. They have no
+Cleaners without the fix of KAFKA-5413 merged segments into such ones. Every byte of the log file
+is kept: it is copied in parts, and the parts replace it much as compacted segments do. They have no
 indexes, so the loader builds them.
 
-    .cleaned -> .swap     in reverse order: from the first rename on, a restart finishes the swap
+    .cleaned -> .swap     in reverse order: a restart deletes the copies while a .cleaned file is
+                          left, and finishes the swap later on
     the old files         unlinked
     .swap -> the name     and the directory is synced
 

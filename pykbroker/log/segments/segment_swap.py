@@ -1,10 +1,11 @@
 """Replaces segments by the compacted ones that were made from them.
 
-    .cleaned -> .swap   in reverse order: from the first rename on, a restart finishes the swap
+    .cleaned -> .swap   in reverse order: a restart deletes the new files while a .cleaned one is
+                        left, and finishes the swap later on
     old ones -> .deleted, unlinked after file.delete.delay.ms
     .swap -> the name   and the directory is synced
 
-In      a log, the base offsets of the `.cleaned` segments (synced), those of the old ones.
+In      a log, its old segments, the base offsets of the `.cleaned` ones (synced).
 Out     True if they were replaced; False if the log is offline or no longer has those old segments
         (it was truncated, or retention deleted some) and the `.cleaned` files were deleted;
         LogDirFailure.

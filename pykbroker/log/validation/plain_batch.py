@@ -1,14 +1,13 @@
 """A quick check whether a produced batch is plain, so that it can be appended unchanged.
 
-    plain     one complete batch of magic 2 and nothing after it; uncompressed, CreateTime, not part
-              of a transaction; a valid checksum; valid records with offset deltas 0, 1, 2 … and the
-              max timestamp in the header, within bounds, and with keys if the topic is compacted;
-              for a topic without compression and LogAppendTime
+    plain     one complete batch of magic 2 and nothing after it, not too large; uncompressed,
+              CreateTime, not part of a transaction; a valid checksum; valid records with offset
+              deltas 0, 1, 2 … and the max timestamp in the header, within bounds, and with keys if
+              the topic is compacted; for a topic that neither compresses nor has LogAppendTime
 
-Nearly all batches of nearly all producers are plain or compressed. `plain_header` is one
-straight-line function. Everything else is left to `batch_validation`, which reports what
-is wrong with a batch or adapts it. A batch that is plain but for its transaction, and a
-transaction's marker, get the same look; the rest of their way is the general one.
+Everything else is left to `batch_validation`, which reports what is wrong with a batch or adapts
+it. A batch that is plain but for its transaction, and a transaction's marker, get the same look;
+the rest of their way is the general one.
 
 In      the record bytes of one partition, its ValidationRules, the time.
 Out     the header's fields, or the outcome of `validate`; None if the batch is not plain.
@@ -49,8 +48,8 @@ def plain_header(
     now_ms: int,
     expected_attributes: int = 0,
 ) -> PlainHeader | None:
-    """Return what an append needs of the header, or None, also if the batch has other attributes
-    than expected.
+    """Return what an append needs of the header; None if the batch is not plain, apart from the
+    expected attributes, or has others.
     """
     size = len(view)
     if not RECORD_BATCH_OVERHEAD <= size <= rules.plain_bytes:

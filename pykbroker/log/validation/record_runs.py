@@ -86,7 +86,7 @@ def _shape(buf: bytes, pos: int) -> tuple[list[int], int, int, int, int]:
 
 def _room(index: int) -> int:
     """Return how many offset deltas from `index` on have one width and, if of
-    three bytes, one last byte.
+    three bytes, one last byte; 0 if they are wider.
     """
     if index < 64:
         return 64 - index
@@ -110,7 +110,9 @@ def _offset_columns(index: int, count: int, width: int) -> list[bytes]:
 def _time_columns(
     buf: bytes, first: int, stride: int, count: int, width: int
 ) -> tuple[int, list[bytes]]:
-    """Return the run, cut where the delta's width or sign changes, and the columns of its bytes."""
+    """Return the length of the run, cut where the delta's width or sign changes, and the columns
+    of the delta's bytes.
+    """
     columns: list[bytes] = []
     for column in range(width):
         begin = first + column

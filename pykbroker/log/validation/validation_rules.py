@@ -1,7 +1,7 @@
 """The settings and results of validation.
 
 State   ValidationRules: one partition's settings, recreated when its topic's config changes.
-Out     ValidationOutcome; inside the checks, the exception `Refused` carries it.
+Out     ValidationOutcome; inside the checks, the exception `Refused` carries one with an error.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class ValidationRules:
         self.after_max_ms = after_max_ms
         changes = log_append_time or codec not in (None, compression.NONE)
         self.plain_bytes = 0 if changes else min(max_message_bytes, segment_bytes)
-        """The most that a batch may have to be appended as it is (plain_batch.py)."""
+        """The size up to which a batch may be plain (plain_batch.py); 0: none is."""
 
     @classmethod
     def of(cls, config: TopicRules, partition: str) -> ValidationRules:
@@ -121,13 +121,17 @@ class ValidationRules:
         return not (attributes & CONTROL_BIT and attributes & CODEC_MASK == compression.NONE)
 
     def is_heavy(self, attributes: int, size_bytes: int) -> bool:
-        """Return whether validation takes too long for the event loop."""
+        """Return whether a batch is so large, as sent, that validation takes too long for the event
+        loop.
+        """
         if size_bytes >= HEAVY_COMPRESSED_BYTES and attributes & CODEC_MASK:
             return True
         return size_bytes >= HEAVY_RECOMPRESSED_BYTES and self.recompresses(attributes)
 
     def light_bytes(self, attributes: int) -> int:
-        """Return the maximum decompressed size of a batch to be checked on the event loop."""
+        """Return the maximum decompressed size of a compressed batch that is checked on the event
+        loop.
+        """
         if self.recompresses(attributes):
             return HEAVY_RECOMPRESSED_BYTES
         return LIGHT_DECOMPRESSED_BYTES
