@@ -42,13 +42,13 @@ class AcceptorOwner(Protocol):
         """An address has reached its `max.connections.per.ip`."""
 
     def out_of_descriptors(self, acceptor: Acceptor) -> None:
-        """No descriptor is left for connections."""
+        """No descriptor, or no memory of the kernel, is left for connections."""
 
 
 class Acceptor:
     """Accepts the connections of one listener.
 
-    State: accepting, or paused (a limit is reached, or the process is out of descriptors).
+    State: accepting, or not: before `start`, while a limit is reached or no descriptor is left.
     """
 
     __slots__ = ("_accepting", "_server", "_transport", "listener", "send_buffer_bytes")

@@ -1,8 +1,8 @@
 """One outgoing connection: requests out, responses in, matched by their correlation ids.
 
 State: received bytes of an incomplete response, unsent bytes, the requests in flight in order.
-Out: a Deferred of the decoded response for every request; `on_lost(reason, is_fault)` when the
-connection breaks or the peer misbehaves; the owner then calls `close`.
+Out: a Deferred of the decoded response, or of a KafkaError, for every request; `on_lost(reason,
+is_fault)` when the connection breaks or the peer misbehaves; the owner then calls `close`.
 
 Receiving. One `recv` of up to RECEIVE_BYTES receives several small responses. One that is not
 complete gets its own buffer, filled by `recv_into`: the record bytes of a Fetch response are
@@ -12,7 +12,7 @@ FIRST_BUFFER_BYTES (the received bytes, if they are more), and doubles only when
 Invariants:
 
 * responses come in the order of the requests; a response with another correlation id, or one that
-  cannot be decoded, closes the connection;
+  cannot be decoded, is a fault of the peer;
 * when the connection closes, every request in flight is resolved with a KafkaError, after the
   socket is closed: a listener may open a new connection immediately.
 """

@@ -20,8 +20,8 @@ Invariants:
   exceed them): a client that pipelines without limit is slowed down by TCP, and its cost stays
   bounded;
 * while a reply waits for a slow reader nothing is handed over, except one frame that already waits
-  for room on the channel or has a buffer of its own;
-* a request costs no `remove_reader`, which is called when the buffer is full or the stream ended;
+  for room on the channel or has a buffer of its own, and what the worker gathers with it;
+* a request does not cost a `remove_reader`;
 * when the stream ends, complete frames are served and their replies sent; then it is closed.
 """
 
@@ -172,8 +172,8 @@ class Connection(SendingConnection):
             self._put(frame)
 
     def next_frame(self) -> Frame | None:
-        """Return the first of the received frames that are not handed over; None if none is
-        complete and valid.
+        """Return the first of the received frames that are not handed over; None if it is not
+        complete, or its length is invalid.
         """
         start = self._position + LENGTH_BYTES
         if start >= self._end:
@@ -391,7 +391,7 @@ class Connection(SendingConnection):
         self._on_close = callback
 
     def close(self) -> None:
-        """Close immediately; the answer to a request in flight is dropped."""
+        """Close immediately; unsent replies and the answer to a request in flight are dropped."""
         if self.closed:
             return
         self.closed = True

@@ -5,11 +5,12 @@ In: `opened`, `closed`, new limits and listeners. Out: whether a listener may ac
 address has reached its limit, whether a connection has to be closed.
 Invariants: as in Kafka's `ConnectionQuotas`,
 
-* a listener at its own or the broker's `max.connections` stops accepting until one closes: the
-  clients wait in the backlog and are not rejected;
+* a listener at its own or the broker's `max.connections` stops accepting until one closes or the
+  limit is raised: the clients wait in the backlog and are not rejected;
 * with several listeners the inter-broker one is protected: it may exceed the broker's limit, and
   the longest idle connection of another listener is closed in its favour;
-* an address over `max.connections.per.ip` (or its entry in the overrides) is accepted and closed.
+* further connections of an address that is at its `max.connections.per.ip` (or its entry in the
+  overrides) are accepted and closed.
 
 The controller's listeners are counted separately: Kafka's controller has its own `SocketServer`.
 """
@@ -87,7 +88,7 @@ class ConnectionLimits:
         self._by_listener.setdefault(listener_name, 0)
 
     def is_protected(self, listener_name: str) -> bool:
-        """Return whether this is the inter-broker listener of a node with several listeners."""
+        """Return whether this is the inter-broker listener, and one of several counted here."""
         return len(self._listener_max) > 1 and listener_name == self._protected_listener
 
     def may_accept(self, listener_name: str) -> bool:

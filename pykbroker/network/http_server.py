@@ -8,7 +8,8 @@ A head that has no end after more than MOST_HEAD_BYTES is answered with 431.
 
 `respond(path)` returns the response or a Deferred of it; the connection is closed after it. At most
 MOST_CONNECTIONS are open; more wait in the backlog.
-It is meant for a few monitoring systems, not for the public: no TLS, no authentication, no bodies.
+It is meant for a few monitoring systems, not for the public: no TLS, no authentication. Bodies
+of requests are not read.
 """
 
 from __future__ import annotations

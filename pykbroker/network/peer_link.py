@@ -12,12 +12,13 @@ Out: every request's Deferred is resolved once, with the response or a KafkaErro
 Invariants:
 
 * when connecting fails or a connection breaks, every request of this link fails with
-  NETWORK_EXCEPTION, including those that only waited (with REQUEST_TIMED_OUT if its own deadline
-  has passed). The caller decides whether to retry, and its next request waits until the back-off
-  has passed, so a caller that retries immediately is slowed down;
-* a request that is in flight at its deadline closes the connection, because its response may still
-  come; one that waits at its deadline fails alone (Kafka's NetworkClient). If it is the last that
-  waits for the response to ApiVersions, the connection is closed;
+  NETWORK_EXCEPTION, including those that only waited. The caller decides whether to retry, and its
+  next request waits until the back-off has passed, so a caller that retries immediately is slowed
+  down;
+* a request fails with REQUEST_TIMED_OUT at its deadline. If it is in flight then, the connection is
+  closed as well, because its response may still come; one that waits fails alone (Kafka's
+  NetworkClient). If it is the last that waits for the response to ApiVersions, the connection is
+  closed;
 * the same reason for closing is not logged twice in a row, until the peer has answered a request.
 
 Source  Kafka's NetworkClient.java, ClusterConnectionStates.java, InterBrokerSendThread.java.
@@ -173,7 +174,7 @@ class PeerLink:
         self._send_waiting()
 
     def _version(self, request: Waiting) -> int | None:
-        """Return the highest version that both sides support, within the caller's limit."""
+        """Return the highest version of both sides within the caller's limit; None without one."""
         api = APIS[request.message.API_KEY]
         offered = self._versions.get(api.key)
         if offered is None:

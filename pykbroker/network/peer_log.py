@@ -1,4 +1,4 @@
-"""Rate-limited log lines about misbehaving peers.
+"""Rate-limited log lines about connections that this node closed.
 
 Anyone who can reach the port can cause log lines. So each connection causes at most one line, and
 all together at most `LINES_PER_WINDOW` lines per window; the next line that is written contains the

@@ -84,7 +84,7 @@ class RequestConnection(Protocol):
 
 
 class PreparedConnection(RequestConnection, Protocol):
-    """A connection in place of its next request, for which something is prepared."""
+    """A connection with something prepared, on the channel in place of its next request."""
 
     def take_frame(self) -> Frame:
         """Return the frame of the request in flight; to be called once."""

@@ -89,7 +89,8 @@ class RequestChannel:
     def wake(self) -> None:
         """Request a turn for work that is not caused by a request.
 
-        Within a turn: for another round of it, unless the end of this one is still to come.
+        Within a turn: for another round, in it or the next, unless the end of this round is still
+        to come.
         """
         self.woken = True
         if not self._turn_due:
@@ -97,7 +98,9 @@ class RequestChannel:
             self._call_soon(self._turn)
 
     def after_sends(self, work: Callable[[], None]) -> None:
-        """Run `work` when the replies of this turn are flushed, before any further request."""
+        """Run `work` after the replies of this turn are flushed; of the next one, if these already
+        are or no turn runs.
+        """
         self.put_off.append(work)
         if not self._turn_due:
             self._turn_due = True
@@ -111,7 +114,7 @@ class RequestChannel:
             self.waiting.popleft().resume_hand_over()
 
     def flush_connections(self) -> None:
-        """Flush the connections that received replies in this turn: one send for each."""
+        """Flush the connections that received replies in this turn."""
         connections = self.to_flush
         self.to_flush = []
         for connection in connections:

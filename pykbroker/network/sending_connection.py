@@ -112,7 +112,9 @@ class SendingConnection(ABC):
             self._answered(False)
 
     def _send_queue(self) -> SendQueue:
-        """Return the queue for everything but a few small replies; created on first use."""
+        """Return the queue for replies in parts and for what the socket did not take; created when
+        there is none.
+        """
         outgoing = self._outgoing
         if outgoing is None:
             outgoing = self._outgoing = SendQueue(self._transport)

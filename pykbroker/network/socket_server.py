@@ -1,5 +1,5 @@
-"""The sockets on which a node is asked: its listeners, their connections, and the channel that
-the requests go through.
+"""The sockets for requests of the Kafka protocol: the listeners, their connections, and the
+channel that the requests go through.
 
 State: the listeners, the open connections, the limits, one timer for idle connections.
 

@@ -15,6 +15,6 @@ alter_partition_driver,           the leader's side of replication: changes to i
 fetcher_driver, fetcher           the follower's side: who fetches what from which leader,
   fetch_plan,                       the state of each partition,
   fetch_session_client,             the session,
-  truncation, follower_log,         changes to the log,
+  truncation, follower_log,         changes to the log (`truncation`: the leader's answer as well),
   leader_offsets                    look-ups when an offset is out of range
 """

@@ -7,11 +7,8 @@
     no answer, or an error of the whole request: sent again after RETRY_MS
     UNSUPPORTED_VERSION: sent again in the other form, version 2 has no broker epochs
 
-State: the queued changes by partition, those in flight included; whether a request is in flight;
-the form that the controller understands.
-In:  `submit` (replica manager). Out: ProposalAccepted and ProposalRefused, as steps of the
-partition.
-Invariants: one request in flight; a queued change is answered once.
+Answers reach a partition as its steps ProposalAccepted and ProposalRefused.
+Invariants: at most one request is in flight; a queued change is answered at most once.
 Source: Kafka's `DefaultAlterPartitionManager.java`.
 """
 
@@ -59,8 +56,8 @@ PartitionKey = tuple[bytes, int]
 class AlterPartitionDriver:
     """Sends changes to in-sync replicas to the controller.
 
-    `broker_epoch` is the epoch of this node's registration; `on_progress` is called after answers
-    that arrived outside a request, when responses may be ready to leave.
+    `broker_epoch` is the epoch of this node's registration; `on_progress` is called after each
+    answer or failure of a request, when responses may be ready to leave.
     """
 
     def __init__(
@@ -181,7 +178,9 @@ class AlterPartitionDriver:
         sent: dict[PartitionKey, tuple[Partition, ProposeIsr]],
         response: AlterPartitionResponse,
     ) -> bool:
-        """Give each partition its answer. Return True if one of them has to be sent again."""
+        """Give each partition its answer. Return True if the next request has to wait: the answer
+        left a partition out, or rejected a change that was therefore submitted again.
+        """
         answered = {
             (topic.topic_id, found.partition_index): found
             for topic in response.topics

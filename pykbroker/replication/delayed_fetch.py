@@ -1,15 +1,15 @@
 """A Fetch that waits for `min_bytes` or until `max_wait_ms` has passed.
 
     asked by                       watches                    is looked at when
-    a follower in its session      the session                an append, another epoch
-    a follower without one         partitions and their ends  an append, another epoch
+    a follower in its session      the session                an append
+    a follower without one         partitions and their ends  an append, the high watermark moved
     a consumer                     the partitions             the high watermark moved
     a read_committed consumer      their stable offsets       the last stable offset moved
 
-Each is also looked at when one of its partitions may have another role or is gone.
+Each is also looked at when one of its partitions has another role or leader epoch, or is gone.
 
 State: the partitions it asks for and what it asks of them; a follower's session.
-Out: one call of `answer`, which reads again.
+Out: at most one call of `answer`, which reads again; none if the client has gone.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class DelayedFetch(DelayedOperation):
         result: FetchResult,
         session: FollowerSession | None = None,
     ) -> None:
-        """result: of the first read. session: of a follower; its dirty entries are looked at."""
+        """result: of the first read. session: of a follower that fetches in one."""
         super().__init__()
         self._manager = manager
         self._params = params
@@ -93,7 +93,7 @@ class DelayedFetch(DelayedOperation):
         """Answer if there is enough, and only once.
 
         A read that finds a failed disk retires all partitions of the log directory. This operation
-        is tried again for each of them that it waits for, while it answers.
+        is tried again for each of them that it waits for, while it looks or answers.
         """
         if self._is_answered or not self.is_enough() or self.completed:
             return False
@@ -107,7 +107,9 @@ class DelayedFetch(DelayedOperation):
         return self._session is not None and self._params.min_bytes <= 1
 
     def is_enough(self) -> bool:
-        """Return whether a read now would have something to return."""
+        """Return whether a read now would have something to return. Raises ColdRead, as
+        `has_enough` does.
+        """
         session = self._session
         if session is not None and self._params.min_bytes <= 1:
             return session.has_news
@@ -115,7 +117,7 @@ class DelayedFetch(DelayedOperation):
 
     def _changed(self) -> Iterable[FetchPartition]:
         """Return the partitions to check: the dirty ones of a session; of MANY or more, if any byte
-        is enough, only the one that was just written.
+        is enough, only the one whose change is being checked.
         """
         session = self._session
         if session is not None:

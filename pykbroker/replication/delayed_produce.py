@@ -4,7 +4,8 @@ The replies are built when the batches are queued, with their assigned offsets; 
 before the wait is over.
 
     queued --end of round: written-> acks 0, 1: answered
-                                     acks -1:   every partition past its required offset? answered
+                                     acks -1:   every partition past its required offset, or
+                                                failed? answered
                                                 else in the purgatory until it is, or the timeout
     queued --end of round: write failed-> that partition an error, the others continue
 
@@ -75,7 +76,7 @@ class DelayedProduce(DelayedAcknowledgement):
         """Turn the reply of one append into an error; each kind of reply has its own fields."""
 
     def finished(self) -> Any:
-        """Return the value for `deferred`, when nothing is pending any more."""
+        """Return the value for `deferred`, when the wait is over."""
         return self.reply
 
     def on_turn_written(self, failed: Container[Partition]) -> DelayedProduce | None:

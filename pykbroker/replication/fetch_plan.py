@@ -3,7 +3,7 @@
     TRUNCATING    its log has no epoch: cut at the high watermark first
     FETCHING      requested in every fetch
     RESETTING     its offset is out of the leader's range; the leader's offsets are looked up
-    FAILED        not requested until the metadata has another leader or epoch
+    FAILED        not requested until it is added again, in another leader epoch for example
     delayed       FETCHING, but not requested for the time of the back-off after an error
 
 State: the partitions, those whose state changed since the last request, the fetch session.
@@ -98,7 +98,7 @@ class FetchPlan:
     # ---- what is followed
 
     def add(self, followed: Followed) -> None:
-        """Follow a partition from its current state on; the leader is asked immediately."""
+        """Follow a partition from its current state on; a back-off after a failed fetch ends."""
         self.partitions[followed.key] = followed
         self._changed[followed.key] = None
         self._paused_until_ms = 0

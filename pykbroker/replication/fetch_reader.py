@@ -5,8 +5,8 @@
 
 State: none: these are plain functions over the values of `fetch_request.py`.
 In:  partitions, limits. Out: response entries; client errors never raise.
-Invariants: record bytes are never read here; the first batch that is found is returned whole even
-when it is larger than every limit, later ones are not.
+Invariants: the records of an answer are slices of files, whose bytes are not copied; the first
+batch that is found is returned whole even when it is larger than every limit, later ones are not.
 Source: `ReplicaManager.readFromLog`, `Partition.readRecords`.
 """
 
@@ -249,8 +249,9 @@ def has_enough(
 ) -> bool:
     """Return whether a read now would have something to return: `min_bytes` readable, or a change.
 
-    Cases as in Kafka's DelayedFetch: gone or moved partitions, a fenced epoch, a diverging log, an
+    As in Kafka's DelayedFetch, gone or moved partitions, another leader epoch, a diverging log, an
     offset beyond the bound (a truncated log), a failed or damaged one end the wait immediately.
+    Raises ColdRead if a look-up must not wait for the disk.
     """
     try:
         return _finds_enough(manager, params, wanted)

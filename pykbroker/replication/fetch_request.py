@@ -110,12 +110,12 @@ class FetchParams:
 
 
 class FetchResult:
-    """The result of a read: `answers`, in the requested order.
+    """The result of a read: `answers`, in the order of reading.
 
     `read` are the existing partitions, including those omitted as unchanged. `unknown` has the
-    partitions that do not exist in the cluster: they are answered last, and do not end the wait for
-    the others (a client of a deleted topic must not spin). `at_end` are those of which a follower's
-    session has everything; what it was not told of them is added to its answer.
+    partitions of which the metadata here knows nothing: they are answered last, and do not end the
+    wait for the others (a client of a deleted topic must not spin). `at_end` are those of which the
+    follower of a session has everything; what it was not told of them is added to its answer.
     """
 
     __slots__ = ("answers", "at_end", "must_answer", "read", "size_bytes", "unknown")
@@ -126,4 +126,4 @@ class FetchResult:
         self.at_end: list[FetchPartition] = []
         self.unknown: list[tuple[FetchPartition, PartitionData]] = []
         self.size_bytes = 0
-        self.must_answer = False  # an error or a diverging epoch: waiting would not help
+        self.must_answer = False  # an error, a diverging epoch, another replica: do not wait

@@ -1,10 +1,12 @@
 """The client side of an incremental fetch session (KIP-227).
 
-    first, or the leader lost it      (0, 0) everything          -> id of the session, 0: none
-    no or an odd answer in a session  (id, 0) everything         ends the session, makes another
-    after that                        (id, n) what changed       -> what changed
+    (0, 0)  everything      first, if the leader has no session, and after an answer to everything
+                            with other partitions than asked -> id of the session, 0: none
+    (id, 0) everything      after no answer, an error or a partition that was not asked for in the
+                            session: ends the session, makes another
+    (id, n) what changed    after that -> what changed
 
-State: the session's id and next epoch, and what the leader knows of each partition.
+State: the session's id and next epoch, what is asked of each partition, and what of it changed.
 In:  `add`, `forget`, `answered`, `failed`. Out: what the next request has to contain.
 Source: Kafka's `FetchSessionHandler.java`.
 """
@@ -25,7 +27,7 @@ PartitionKey = tuple[bytes, int]
 
 
 class Asked(NamedTuple):
-    """What the leader knows about a partition in the session."""
+    """What is asked of a partition; the leader's session remembers it."""
 
     fetch_offset: int
     leader_epoch: int
@@ -56,7 +58,7 @@ class FetchSessionClient:
         return not self.asked and (self.is_full or not self._forgotten)
 
     def add(self, key: PartitionKey, asked: Asked) -> None:
-        """Request a partition, or another offset of it."""
+        """Request a partition, or change what is asked of it."""
         if self.asked.get(key) == asked:
             return
         self.asked[key] = asked

@@ -1,12 +1,12 @@
-"""One fetcher: repeatedly fetches from one leader the partitions that follow it.
+"""One fetcher: repeatedly fetches partitions that this node follows from one leader.
 
     cut new replicas without epochs -> next request of the plan -> answer -> append or cut each
     nothing to ask: wait for a change or the end of a back-off
 
 State: the partitions by topic id and number, the plan, the request in flight (in `run`).
 In:  `follow`, `leave`, answers. Out: requests through `send`; the replicas' logs change.
-Invariants: a partition that fails does not hold up the others; an answer from before a replica's
-last change of leader does not affect it.
+Invariants: a partition that fails does not hold up the others, except those of a log directory that
+failed; an answer from before a replica's last change of leader does not affect it.
 Source: Kafka's `AbstractFetcherThread.scala`, `ReplicaFetcherThread.scala`.
 """
 
@@ -201,7 +201,7 @@ class Fetcher:
                 self._plan.set_aside(followed, State.FAILED)
                 return
             _log.error("%s: cannot use the data sent by its leader: %s", partition, error)
-            if error.code == CORRUPT:  # in transit or on the leader's disk: retry
+            if error.code == CORRUPT:  # in transit or on a disk: retry
                 self._plan.delay(followed, self._world.now_ms())
             else:
                 self._plan.set_aside(followed, State.FAILED)
@@ -303,7 +303,9 @@ class Fetcher:
     async def _look_up(
         self, wanted: list[Followed], timestamp: int
     ) -> list[tuple[Followed, int, int]]:
-        """Return (partition, error code, the leader's offset) of those that still wait for it."""
+        """Return (partition, error code, the leader's offset) of those that are still followed;
+        NETWORK_EXCEPTION, -1 of one that was not answered.
+        """
         if not wanted:
             return []
         world = self._world

@@ -1,4 +1,4 @@
-"""The fetchers of a node: assigns each partition to a fetcher.
+"""The fetchers of a node: assigns each partition that it follows to a fetcher.
 
     (leader, number) -> Fetcher      `num.replica.fetchers` numbers for each leader, by partition
 
@@ -26,8 +26,8 @@ _log = logging.getLogger(__name__)
 
 
 class FetcherDriver:
-    """The fetchers of a node. `connect(purpose)` returns the function that
-    sends requests on one connection.
+    """The fetchers of a node. `connect(purpose)` returns the function that sends requests, over one
+    connection for each peer.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class FetcherDriver:
 
 
 def _start(fetcher: Fetcher) -> None:
-    """Start new fetchers in the turn after `follow`, so that all partitions
-    of an image are requested together.
+    """Start a new fetcher in the turn after `follow`, so that partitions that are followed in one
+    turn are requested together.
     """
     spawn(fetcher.run())

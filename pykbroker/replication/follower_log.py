@@ -52,9 +52,9 @@ def append_fetched(
     """Append the batches of an answer and take over its offsets; return True
     if the high watermark moved.
 
-    Raises KafkaError(CORRUPT_MESSAGE) for damaged batches, another KafkaError for those that do not
-    fit, CorruptBatch for an unreadable transaction marker, OffsetMismatch if the log does not end
-    at `fetch_offset`, and LogDirFailure.
+    Raises KafkaError(CORRUPT_MESSAGE) for damaged batches or a damaged log, another KafkaError for
+    batches that do not fit, CorruptBatch for an unreadable transaction marker, OffsetMismatch if
+    the log does not end at `fetch_offset`, and LogDirFailure.
     """
     log = partition.log
     if fetch_offset != log.log_end_offset:
@@ -74,8 +74,8 @@ def append_fetched(
 
 
 def take_over(partition: Partition, high_watermark: int, log_start_offset: int) -> bool:
-    """Take over the leader's high watermark and log start; return True if the
-    high watermark moved.
+    """Take over the leader's high watermark, as far as the log reaches, and a log start up to
+    there; return True if the high watermark moved.
     """
     log = partition.log
     before = partition.high_watermark
@@ -99,8 +99,9 @@ def truncate(partition: Partition, offset: int, now_ms: int) -> None:
 
 
 def cut_at_hole(partition: Partition, now_ms: int) -> bool:
-    """Truncate the log at a hole that a power failure left, so that the lost
-    records are fetched again; return False if the log is too damaged for that.
+    """Truncate the log at a hole that a power failure left, so that the lost records are fetched
+    again; return False if the log is too damaged for that. Raises LogDirFailure, and KafkaError if
+    the log is too damaged to look for holes.
 
     Kafka does not check for holes; such a replica gets in sync, and may lead, without these
     records.

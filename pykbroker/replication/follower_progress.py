@@ -1,19 +1,11 @@
 """The progress of one follower of a partition, as its leader knows it from the follower's fetches.
 
-<<<<<<< Updated upstream
-A follower that asks in a fetch session and has everything is *idle*: each fetch of the session
-would say the same of it again. So the session notes only the time of its fetches, and the follower
-was caught up at the last of them. When something changes, the session settles: the time is copied
-here, as if every fetch had been noted.
-=======
 A follower that is in sync, asks in a fetch session and has everything is *idle*: each fetch of the
 session would say the same of it again. So the session notes only the time of its fetches, and the
 follower was caught up at the last of them. When something changes, the progress settles: that time
 is copied here.
->>>>>>> Stashed changes
 
 State: the follower's log end, log start, when it last had everything; the session it asks in.
-In:  `on_fetch`, `reset`; `join`, `leave`, `rest`, `settle`, `changed`.
 Invariants: `caught_up_ms` never goes back within a leader epoch.
 Source: Kafka's `Replica.java`, `ReplicaState.java`.
 """
@@ -72,7 +64,7 @@ class FollowerProgress:
     ) -> None:
         """Start a leader epoch: a member of the ISR counts as caught up.
 
-        A node that led the previous epoch keeps the known offsets of the follower.
+        A node that was already the leader keeps the known offsets of the follower.
         """
         self.settle()
         self.last_caught_up_ms = now_ms if is_in_isr else 0
@@ -121,8 +113,8 @@ class FollowerProgress:
         return self.last_caught_up_ms
 
     def is_caught_up(self, leader_end_offset: int, now_ms: int, lag_max_ms: int) -> bool:
-        """Return whether it was at the leader's end at some time within
-        `replica.lag.time.max.ms`.
+        """Return whether it is at the leader's end, as far as known, or was there within the last
+        `lag_max_ms` (replica.lag.time.max.ms).
         """
         return self.log_end_offset == leader_end_offset or now_ms - self.caught_up_ms <= lag_max_ms
 

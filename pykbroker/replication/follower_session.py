@@ -12,8 +12,8 @@ State: the dirty entries in reading order, the time of the last fetch, who fetch
 In:  `begin`, `ask`, `forget` (a request); `noted`, `fetched` (what was read for it); `told` (the
      answer); `touch`, `wake` (the partitions).
 Out: what to read; `woken`, the sessions whose wait may be over, which their manager checks.
-Invariants: an entry is dirty, or its follower's progress is idle in this session, is in sync, and
-has the leader's log end, high watermark and log start.
+Invariants: an entry is dirty, or its follower's progress is idle in this session, in sync and at
+the leader's log end, and was told the leader's high watermark and log start.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class FollowerSession:
         self._broker = NOBODY  # id and epoch of the follower
         self.dirty: dict[FetchPartition, None] = {}
         self.has_news = False
-        """Something happened since the last fetch that ends its wait, if any byte does."""
+        """Something happened since the last `begin` that ends a fetch's wait, if any byte does."""
         self.last_fetch_ms = 0
 
     # ---- a request
@@ -51,7 +51,7 @@ class FollowerSession:
     ) -> None:
         """All of `partitions` are fetched, or read again.
 
-        They are dirty if another broker fetches than before, or the same one in another life.
+        All become dirty if the broker id or epoch is another than before, or the epoch is stale.
         """
         self.has_news = False
         broker = (params.replica_id, params.replica_epoch)
@@ -61,7 +61,7 @@ class FollowerSession:
             self._broker = broker
 
     def ask(self, asked: FetchPartition) -> None:
-        """The follower asks for a partition, for the first time or for another offset of it."""
+        """The follower asks for a partition, for the first time or anew."""
         if asked not in self.dirty:
             progress = self._progress_of(asked)
             if progress is not None:
@@ -83,7 +83,7 @@ class FollowerSession:
     # ---- what was read, and answered
 
     def noted(self, asked: FetchPartition, progress: FollowerProgress) -> None:
-        """`asked` was read without an error, and `progress` knows of it."""
+        """`progress` knows of the fetch of `asked`, which met no error."""
         if progress.asked is not asked:
             progress.join(self, asked)
             partition = asked.partition
@@ -92,7 +92,7 @@ class FollowerSession:
         self._rest(asked, progress)
 
     def fetched(self, now_ms: int) -> None:
-        """All that was dirty is noted; the others are where they were at the last fetch."""
+        """Note the time of a fetch: followers that are idle were caught up then."""
         self.last_fetch_ms = max(self.last_fetch_ms, now_ms)
 
     def told(self, answers: Iterable[tuple[FetchPartition, PartitionData]]) -> None:

@@ -1,7 +1,7 @@
 """The followers of a partition that this node leads, by replica id.
 
 In:  `track` (another assignment), `start_epoch`; `wake`, `touch` (what their sessions must tell).
-Invariants: a broker that is no longer a replica is in no fetch session for this partition.
+Invariants: the progress of a broker that is no longer a replica has left its fetch session.
 """
 
 from __future__ import annotations
@@ -67,7 +67,9 @@ class Followers(dict[int, FollowerProgress]):
         )
 
     def lowest_log_start(self, leader_log_start: int, brokers: ClusterBrokers) -> int:
-        """The lowest log start of the leader and of the followers on live brokers."""
+        """The lowest log start of the leader and of the followers on live brokers; -1 if that of
+        one of them is unknown.
+        """
         lowest = leader_log_start
         for follower in self.values():
             if follower.log_start_offset < lowest and brokers.is_alive(follower.replica_id):

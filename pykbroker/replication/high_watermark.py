@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 
 
 def within(log: PartitionLog, offset: int) -> int:
-    """Return `offset`, or the end of the log that is nearest to it: a high watermark is between
-    them.
-    """
+    """Return `offset`, or if it is outside the log the nearer of the log's start and end."""
     return max(log.log_start_offset, min(offset, log.log_end_offset))
 
 

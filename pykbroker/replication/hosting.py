@@ -1,6 +1,6 @@
 """The partitions that this node hosts: follows the metadata image, creates and deletes their logs.
 
-    image: this node among the replicas    not hosted -> log opened or created, partition created
+    image: this node among the replicas    not hosted -> log found or created, partition created
                                            hosted     -> new role, ISR, epochs
     image: no longer among them, deleted   hosted     -> log deleted
     disk: a log, or a copy of one, that    at the first image -> set aside as `-stray`

@@ -1,7 +1,5 @@
 """ListOffsets for a follower: where its leader's logs begin and end.
 
-In:  partitions with the leader epoch that the follower knows. Out: error code and offset of each
-that was answered; KafkaError.
 Source: `RemoteLeaderEndPoint.fetchOffset`.
 """
 
@@ -32,6 +30,8 @@ async def leader_offsets(
 ) -> dict[TopicPartition, tuple[int, int]]:
     """Return (error code, offset) of each answered partition. Raises KafkaError if there is no
     answer.
+
+    asked: with the leader epoch that the follower knows. timestamp: LATEST or EARLIEST.
     """
     topics: dict[str, ListOffsetsTopic] = {}
     for topic_partition, leader_epoch in asked:

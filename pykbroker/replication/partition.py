@@ -1,11 +1,9 @@
 """One partition of this node: its role, in-sync replicas, high watermark and log.
 
-State: the last registration from the metadata image (replicas, leader, epochs), the ISR with the
-change that the controller has not yet answered, the followers' progress (as leader), the high
-watermark, and the log, a synchronous store.
+State: the last registration from the metadata image (replicas, leader, epochs), the ISR with a
+change not yet confirmed, the followers' progress (as leader), the high watermark, and the log.
 In:  `step(event, now_ms)` for what the cluster does; `append_as_leader`, `on_written`, `bound`, ...
      for what clients do (plain calls: the hot path).
-Out: effects of `step`; the log's outcomes; KafkaError for what a client may not do.
 Invariants: the high watermark never goes back while this node leads; it is at most the log end;
 a partition epoch never goes back; one ISR change at a time is in flight. A partition that is no
 longer `hosted` (deleted, moved away, or its log directory failed) takes no append, and its
@@ -220,7 +218,7 @@ class Partition:
     def on_follower_fetch(
         self, replica_id: int, broker_epoch: int, fetch_offset: int, log_start: int, now_ms: int
     ) -> list[Effect]:
-        """The leader read from its log, without an error, what a follower asked for."""
+        """Note a fetch of a follower that met no error; return the effects, as `step` does."""
         follower = self.followers.get(replica_id)
         if follower is None or self._brokers.is_stale(replica_id, broker_epoch):
             return []
@@ -248,7 +246,7 @@ class Partition:
     # ---- changes of the in-sync replicas
 
     def _may_join(self, follower: FollowerProgress) -> bool:
-        """Has it all that is committed, within this epoch, and may its broker join? (KIP-903)"""
+        """Is no change in flight, has it all that is committed, may its broker join? (KIP-903)"""
         return (
             not self.isr.change_in_flight
             and follower.log_end_offset >= self.high_watermark
@@ -335,7 +333,7 @@ class Partition:
         self._in_sync = len(self.isr.members)
 
     def retire(self, code: int) -> None:
-        """This node hosts it no more; `code` is what later requests get."""
+        """This node hosts it no more; `code`: for what still waits for it or finds it."""
         self.followers.wake()
         self.followers.track(())
         self.hosted = False
@@ -434,7 +432,8 @@ class Partition:
         return True
 
     def acknowledged(self, required_offset: int) -> int | None:
-        """Has everything before `required_offset` enough replicas? None: not yet; else a code."""
+        """Return 0 if everything before `required_offset` has enough replicas, None: not yet, or an
+        error code."""
         if not self.hosted:
             return self.offline_code or int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         if not self.is_leader:
@@ -496,5 +495,5 @@ class Partition:
 
     @property
     def low_watermark(self) -> int:
-        """The lowest log start of the replicas on live brokers: what DeleteRecords waits for."""
+        """See `Followers.lowest_log_start`: what DeleteRecords waits for."""
         return self.followers.lowest_log_start(self.log.log_start_offset, self._brokers)

@@ -41,7 +41,9 @@ class ProposalAccepted:
 
 @value
 class ProposalRefused:
-    """The controller rejected `proposal` with an error code."""
+    """`proposal` was rejected with an error code: by the controller, or by this node, which did not
+    send it.
+    """
 
     proposal: ProposeIsr
     code: int
@@ -52,7 +54,7 @@ Event = PartitionAssigned | IsrCheckDue | ProposalAccepted | ProposalRefused
 
 @value
 class BecameLeader:
-    """This node leads the partition since `leader_epoch`, from `start_offset` on."""
+    """This node leads the partition in `leader_epoch`, which begins at `start_offset`."""
 
     leader_epoch: int
     start_offset: int
@@ -60,7 +62,7 @@ class BecameLeader:
 
 @value
 class BecameFollower:
-    """Another node leads (-1: none): follow it, and end operations that wait for a leader here."""
+    """Node `leader` (-1: none) leads in `leader_epoch`: follow it."""
 
     leader: int
     leader_epoch: int

@@ -1,8 +1,6 @@
 """Selects the replica from which a consumer should read a partition (KIP-392).
 
-In:  a partition that this node leads, the consumer's rack, the offset it wants. Out: a broker id.
-
-The leader is selected if it is in the consumer's rack or no other replica is; otherwise the most
+The leader is selected if it is in the consumer's rack or no follower qualifies; otherwise the most
 advanced in-sync follower of that rack. A follower must have the offset, and be reachable on the
 consumer's listener. Replicas that are not in sync might never let the consumer reach the end.
 Source: Kafka's `ReplicaManager.findPreferredReadReplica`, `RackAwareReplicaSelector.java`.

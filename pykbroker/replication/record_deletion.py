@@ -1,11 +1,6 @@
 """Deleting the records of a partition up to an offset, as its leader is asked to (DeleteRecords).
 
-<<<<<<< Updated upstream
-In: the partition, and the offset of the first record that stays. Out: the partition's log starts
-there, unless it started later; the followers learn of it with their next fetch.
-=======
 The followers learn of the new log start with the next answer to a fetch of theirs.
->>>>>>> Stashed changes
 Source: `Partition.deleteRecordsOnLeader`.
 """
 

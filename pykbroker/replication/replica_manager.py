@@ -1,8 +1,8 @@
 """All partitions of this node: found by name or id, made and dropped as the metadata says, appended
-to, and written once per round of the worker, at its end.
+to, and written at the end of each round of the worker.
 
     append ... append ... append        validate, assign offsets, queue (partition, log)
-    end_turn (at the end of a round)    one writev per dirty partition
+    end_turn (at the end of a round)    writes what is queued, partition by partition
                                         -> log ends, high watermarks
                                         -> produces of the round, acks=all, coordinators, fetches
 
@@ -10,7 +10,7 @@ State: the partitions, which of them are dirty, which appends of this round wait
 Out: outcomes of appends; deferred replies resolved; listeners notified; purgatory keys checked;
      ISR changes and followed partitions handed to the drivers that `connect` named.
 Invariants: nothing is acknowledged before it is written; a failed write takes its directory
-offline, and fails the appends of the round to partitions that have unwritten ones there.
+offline, and fails the round's appends there that are not written.
 Source: Kafka's `ReplicaManager.scala`.
 """
 
@@ -82,7 +82,9 @@ class AwaitsTurn(Protocol):
     """An operation that has queued something and waits until it is written."""
 
     def on_turn_written(self, failed: Container[Partition]) -> DelayedAcknowledgement | None:
-        """The round's writes are done, those of `failed` in vain; what has to wait longer."""
+        """The round's writes are done, those of `failed` in vain; return what has to wait longer,
+        None if nothing has.
+        """
 
 
 class ReplicaManager:
@@ -276,7 +278,7 @@ class ReplicaManager:
         self.watchers.await_acknowledgement(waiting)
 
     def watch(self, topic_partition: TopicPartition, listener: PartitionListener) -> None:
-        """Notify `listener` of the partition's high watermark and of lost appends."""
+        """Notify `listener` of the partition's high watermark, and when it is lost."""
         self.watchers.watch(topic_partition, listener)
 
     def unwatch(self, topic_partition: TopicPartition, listener: PartitionListener) -> None:
@@ -419,7 +421,7 @@ class ReplicaManager:
         self.watchers.on_committed((partition,))
 
     def _on_log_start(self, log: PartitionLog) -> None:
-        """Report the new log start offset to followers."""
+        """Have the sessions of followers report the new log start offset."""
         partition = self.find(*log.topic_partition)
         if partition is not None and partition.log is log:
             partition.followers.touch()

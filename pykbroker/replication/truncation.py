@@ -5,12 +5,10 @@
     answer     the leader has no epoch 2; its largest one below is 1, which ends at 5
     cut        epoch 1 ends at 7 here and at 5 there: cut at 5
 
-The largest common epoch may be even lower: the follower then truncates what it has above that epoch
-and fetches again; each round drops at least one epoch of the follower (KIP-101, 279, 595).
+If the follower does not have the epoch of the answer, the largest common one is lower: it truncates
+what it has above the answered epoch and fetches again; each such round drops at least one epoch of
+the follower (KIP-101, 279, 595).
 
-In:  `diverging_epoch`: the leader's log, the follower's fetch. Out: an epoch and its end offset;
-     None if nothing diverges; KafkaError(OFFSET_OUT_OF_RANGE).
-     `truncation_for`: these, the follower's log. Out: the offset to cut at.
 Source: `Partition.readRecords`, `AbstractFetcherThread.getOffsetTruncationState`.
 """
 

@@ -1,13 +1,12 @@
 """The waiting operations of this node's partitions, and the listeners to notify.
 
-    the high watermark moved    produces, coordinators; consumers' polls
+    the high watermark moved    produces, coordinators; fetches outside a follower's session
     the log grew                followers: in a session, or each fetch by itself
     the low watermark moved     DeleteRecords
     another role, gone          all of these operations; coordinators if it is gone
 
 State: the coordinators by partition, the sessions that partitions have woken, and, while fetches
-are checked, which partition was written. In: what happened. Out: purgatory keys checked; listeners
-called.
+are checked, which partition changed.
 """
 
 from __future__ import annotations
@@ -32,7 +31,9 @@ class PartitionListener(Protocol):
         """Everything before `high_watermark` is committed."""
 
     def on_failed(self, topic_partition: TopicPartition, code: int) -> None:
-        """Queued and uncommitted records are lost, or their outcome is unknown."""
+        """The partition has left this node or its directory failed: queued and uncommitted records
+        are lost, or their outcome is unknown. `code` is the reason.
+        """
 
 
 class Watchers:
@@ -48,7 +49,7 @@ class Watchers:
         self.written: Partition | None = None  # while the fetches that wait for it are checked
 
     def watch(self, topic_partition: TopicPartition, listener: PartitionListener) -> None:
-        """Tell `listener` of the partition's high watermark and of lost appends."""
+        """Tell `listener` of the partition's high watermark, and when it is lost."""
         self._listeners.setdefault(topic_partition, []).append(listener)
 
     def unwatch(self, topic_partition: TopicPartition, listener: PartitionListener) -> None:
@@ -64,8 +65,8 @@ class Watchers:
         self._purgatory.watch(waiting, waiting.keys(), waiting.deadline_ms)
 
     def on_committed(self, moved: Sequence[Partition]) -> None:
-        """High watermarks moved: complete produces and coordinators' writes, then look at the polls
-        that may read on."""
+        """High watermarks moved: complete produces and coordinators' writes, then look at the
+        fetches that may read on."""
         watched = self._watched
         for partition in moved:
             if partition.produce_key in watched:
@@ -87,7 +88,8 @@ class Watchers:
             listener.on_high_watermark(topic_partition, partition.high_watermark)
 
     def on_grown(self, grown: Iterable[Partition]) -> None:
-        """Logs grew, the high watermarks stay: look at what reads to the log end."""
+        """Logs grew, the high watermarks stay: look at fetches to the log end without a
+        session."""
         for partition in grown:
             if partition.end_key in self._watched:
                 self._check_written(partition, partition.end_key)
@@ -119,7 +121,7 @@ class Watchers:
             self.check_sessions()
 
     def on_failed(self, partition: Partition) -> None:
-        """What coordinators have queued for the partition is lost."""
+        """The partition has left this node or its directory failed: tell its listeners."""
         code = partition.offline_code or int(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         for listener in tuple(self._listeners.get(partition.topic_partition, ())):
             listener.on_failed(partition.topic_partition, code)
