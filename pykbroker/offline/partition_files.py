@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pykbroker.offline.faults import OfflineError
+from pykbroker.offline.storage import join, split_name
 from pykbroker.values import NamedTuple
 
 
@@ -26,8 +27,9 @@ class SegmentFiles:
         """Return its path even if it does not exist: a broker creates it at the first abort in a
         segment.
         """
-        stem = self.path.removesuffix(".swap").removesuffix(".log")
-        return self.txn_index_path or f"{stem}.txnindex"
+        directory, name = split_name(self.path)
+        stem = name.removesuffix(".swap").removesuffix(".log")
+        return self.txn_index_path or join(directory, f"{stem}.txnindex")
 
 
 class ListingFault(NamedTuple):

@@ -67,7 +67,7 @@ def _in_file(opened: SegmentFile, split: Split, timestamp_ms: int, mode: str) ->
     """
     reporter = FaultReporter(split, mode, None)
     end = min(split.end_position, opened.size)
-    reached, next_offset = split.start_position, split.start_offset
+    reached, next_offset = split.start_position, max(split.start_offset, split.first_offset)
     base = split.segment_base_offset
     order = OffsetOrder(split)
     for positions, table, is_old in header_tables(opened, split.index_path, base, reached, end):

@@ -5,8 +5,8 @@
 In      options of a batch read, without bounds and conditions; a directory (or URI) for the cache.
 Out     a DataFrame of the current contents of the logs. Records that are not in the cache are added
         first, by the workers.
-Layout  CACHE/SHAPE/TOPIC-PARTITION/PIECE, see cache_pieces.py; a shape is a choice of columns and
-        an isolation level.
+Layout  CACHE/SHAPE/TOPIC-PARTITION/PIECE, see cache_pieces.py; a shape is a choice of columns, an
+        isolation level, and whether checksums are verified.
 Invariants
     The rows are those of a plain read at the same moment; damage since they were cached is not
     noticed.
@@ -87,7 +87,9 @@ def _refuse_what_a_cache_cannot_do(options: SourceOptions) -> None:
 
 
 def _shape_directory(cache: str, options: SourceOptions) -> str:
-    shape = "\n".join((_VERSION, options.isolation, *options.columns))
+    # Records that were read without a look at their checksums are apart: they may be damaged.
+    unchecked = () if options.verify_checksums else ("unchecked",)
+    shape = "\n".join((_VERSION, options.isolation, *options.columns, *unchecked))
     return f"{cache.rstrip('/')}/{sha256(shape.encode()).hexdigest()[:16]}"
 
 

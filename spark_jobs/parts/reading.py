@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from pyspark.sql.datasource import Filter
 
-from pykbroker.offline import ReadOptions, Selection, Split, UnknownTopic, read_split
+from pykbroker.offline import ReadOptions, Split, UnknownTopic, read_split
 from pykbroker.offline.layout import find_partitions
 from pykbroker.offline.selecting import select_partitions
 from pykbroker.spark.filters import keep_rows
@@ -210,11 +210,6 @@ def without_conditions(arguments: argparse.Namespace) -> argparse.Namespace:
     """Return the arguments without `--option where=...`, for reading headers."""
     kept = [pair for pair in arguments.option if pair[0].lower() != "where"]
     return argparse.Namespace(**vars(arguments) | {"option": kept})
-
-
-def selection(arguments: argparse.Namespace) -> Selection:
-    """Return the partitions, for `pykbroker.offline`."""
-    return base_selection(parse_options(source_options(arguments)))
 
 
 def records(

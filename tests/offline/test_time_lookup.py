@@ -59,6 +59,16 @@ def test_a_damaged_time_is_not_passed_over(tmp_path: Path):
     assert offset_of_time(chosen, BASE_MS + 15) == 15
 
 
+def test_damage_at_the_beginning_of_a_segment_leads_to_that_segment(tmp_path: Path):
+    batches = simple_batches(6)
+    directory = partition_directory(tmp_path)
+    write_segment(directory, batches[:3])
+    path = write_segment(directory, batches[3:], base_offset=30)
+    path.write_bytes(b"".join([batches[3][:-1] + b"?", *batches[4:]]))
+    chosen = Selection((str(tmp_path),))
+    assert offset_of_time(chosen, BASE_MS + 45, "PERMISSIVE") == 30
+
+
 def test_batches_out_of_order_are_not_passed_over(tmp_path: Path):
     """The second one's offset was wrong, or the third one's: nobody knows."""
     batches = simple_batches(6)

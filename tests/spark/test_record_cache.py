@@ -56,6 +56,14 @@ def test_the_rows_are_those_of_a_plain_read(spark: Any, logs: Path, cache: Path)
     assert cached.count() == 2400
 
 
+def test_records_that_were_not_checked_are_apart(spark: Any, logs: Path, cache: Path) -> None:
+    read_cached(spark, {"path": logs, "verifyChecksums": "false"}, str(cache)).count()
+    unchecked = pieces(cache)
+    read_cached(spark, {"path": logs}, str(cache)).count()
+    assert unchecked
+    assert len(pieces(cache)) == 2 * len(unchecked)
+
+
 def test_what_is_there_is_not_made_again(spark: Any, logs: Path, cache: Path) -> None:
     first = read_cached(spark, {"path": logs}, str(cache))
     made = {each: each.stat().st_mtime_ns for each in pieces(cache)}

@@ -15,7 +15,6 @@ from spark_jobs.parts.reading import (
     add_arguments,
     check_logs,
     positive,
-    selection,
     source_options,
     time_ms,
 )
@@ -49,9 +48,6 @@ def test_everything():
         "columns": "key,offset",
         "splitBytes": "1m",
     }
-    chosen = selection(arguments)
-    assert (chosen.paths, chosen.topics) == (("/a", "/b"), ("x", "y"))
-    assert chosen.isolation == "read_committed"
 
 
 def test_a_job_may_have_its_own_default():
