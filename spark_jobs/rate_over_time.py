@@ -56,7 +56,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--every",
         type=duration_ms,
-        help="width of a bucket, such as 15m (default: 40 to 200 buckets)",
+        help="width of a bucket, such as 15m (default: at most 200 buckets)",
     )
     parser.add_argument("--by", choices=("records", "headers"), default="records", help="see above")
 
