@@ -1,4 +1,4 @@
-"""Everything a node takes from the outside world, as one injected object.
+"""The outside world of a node, as one injected object.
 
     files        the file system                         environment/files.py
     clock        time for deadlines and the wall clock   environment/clock.py

@@ -27,7 +27,7 @@ class WorkerProcess(Protocol):
 
     def send_line(self, line: str) -> Deferred:
         """Send an order; the first one starts the process. The Deferred is resolved with None, or
-        with an OSError if the process has ended.
+        with an OSError if the process has ended or cannot be started.
         """
 
     def receive_line(self) -> Deferred:
@@ -50,7 +50,8 @@ class Background(Protocol):
         """Return a group of up to `count` threads, which start with the first job."""
 
     def run_parallel(self, jobs: Sequence[Callable[[], object]], threads: int) -> None:
-        """Run all jobs in up to `threads` threads and wait for them; re-raises the first exception.
+        """Run the jobs in up to `threads` threads and wait for them; re-raises the exception of one
+        that failed, after which others may not have run.
 
         For closing the logs, when a node serves no clients.
         """

@@ -4,10 +4,9 @@
 (`testing/world/memory_files.py`) a disk in memory that fails, tears and loses writes on purpose.
 Both pass the same tests.
 
-In:    paths (str, joined with "/"), buffers.
-Out:   bytes, `FileSlice` (a range of a file that keeps its file readable, even when it is deleted).
-Invariants: every failure is an OSError (ColdRead is none: it asks for a repetition); a write is
-complete or raises; nothing is synced unless requested.
+Paths are str, joined with "/". A failure is an OSError (ColdRead is none: it asks for a
+repetition); but `exists` and `is_dir` then return False. A write is complete or raises. Nothing is
+synced unless requested.
 """
 
 from __future__ import annotations
@@ -56,7 +55,9 @@ class FileLock(ABC):
 
 
 class Readable(ABC):
-    """The source of a FileSlice: it stays readable for as long as a reference to it exists."""
+    """What can be read at positions: a file, or the source of a FileSlice, which stays readable for
+    as long as a reference to it exists.
+    """
 
     __slots__ = ()
 
@@ -65,8 +66,8 @@ class Readable(ABC):
 
     @abstractmethod
     def read_cached(self, length: int, position: int) -> Buffer | None:
-        """Return the range if the page cache holds all of it, else None; never
-        waits for the disk.
+        """Return the range if the page cache holds all of it, else None (also where the file ends
+        earlier); does not wait for the disk, where the system can tell.
         """
 
     @abstractmethod
@@ -82,7 +83,9 @@ class Readable(ABC):
 
 
 class FileSlice:
-    """A range of bytes of a file, for a Fetch reply; it holds its file open until released."""
+    """A range of bytes of a file, for example for a Fetch reply; it holds its file open, even if
+    that is deleted, until released.
+    """
 
     __slots__ = ("length", "position", "source")
 
@@ -145,7 +148,9 @@ class OpenFile(Readable):
 
     @abstractmethod
     def pwritev(self, parts: Sequence[Buffer], position: int) -> int:
-        """Write all parts at `position`. On OSError the contents after `position` are undefined."""
+        """Write all parts at `position`; return their size in bytes. On OSError the contents after
+        `position` are undefined.
+        """
 
     @abstractmethod
     def truncate(self, length: int) -> None: ...
@@ -165,9 +170,10 @@ class OpenFile(Readable):
 
 
 class Files(ABC):
-    """A file system. Methods raise OSError on failure.
+    """A file system. Methods raise OSError on failure, but `exists` and `is_dir` return False.
 
-    While `may_wait` is False, reading contents raises ColdRead instead of waiting for the disk.
+    While `may_wait` is False, reading contents, but not through a FileSlice, raises ColdRead
+    instead of waiting for the disk.
     """
 
     def __init__(self) -> None:
@@ -243,8 +249,8 @@ class Files(ABC):
 
     @abstractmethod
     def unique_id(self) -> str:
-        """Return 32 unique hexadecimal digits, for the names of directories that
-        are moved aside.
+        """Return 32 unique hexadecimal digits, for the names of directories that are set aside and
+        of copies.
         """
 
     @abstractmethod

@@ -33,8 +33,8 @@ class Scheduler(Protocol):
 
 
 async def within(scheduler: Scheduler, deferred: Deferred, timeout_ms: int) -> Any:
-    """Wait for `deferred` and return its value. Raises TimeoutError if it is not
-    resolved in time.
+    """Wait for `deferred` and return its value, or raise it if it is an exception. Raises
+    TimeoutError if it is not resolved in time.
     """
     outcome = Deferred()
     timer = scheduler.call_later(timeout_ms, outcome.resolve, TimeoutError("no answer in time"))

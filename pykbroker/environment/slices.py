@@ -1,6 +1,6 @@
 """Long work on the event loop's state, done in slices between which the loop serves other work.
 
-A job is a plain function. It runs as if it were on the event loop: nothing else runs while it does.
+A job is a plain function. It runs as if it were on the event loop, where nothing else runs then.
 Wherever the state is consistent it calls `breathe`; if its slice is used up by then, the event loop
 gets a turn, and the job resumes afterwards. Its local variables are kept, but what it reads from
 the node may have changed after a `breathe`.

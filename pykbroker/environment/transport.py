@@ -1,8 +1,8 @@
 """Byte streams between nodes: listening, connecting, readiness.
 
-A socket here is a subset of `socket.socket`, reduced to what the network floor uses. All sockets
-are non-blocking: an operation that would have to wait raises BlockingIOError, and if the peer or
-the network has failed, it raises another OSError.
+A socket here is a subset of `socket.socket` (but for `port`), reduced to what the network floor
+uses. Sockets are non-blocking (accepted ones after `prepare_accepted`): an operation that would
+have to wait raises BlockingIOError, and if the peer or the network has failed, another OSError.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Bytes = bytes | bytearray | memoryview
 
 
 class StreamSocket(Protocol):
-    """One end of an established (or connecting) stream."""
+    """One end of an established stream."""
 
     def recv(self, size: int, /) -> bytes:
         """Return at most `size` received bytes; empty if the peer has ended its stream."""

@@ -1,16 +1,16 @@
 """The real clocks: one for deadlines, and the wall clock for record timestamps.
 
     now_ms     milliseconds since the epoch, from the monotonic clock: never goes backwards. It
-               approaches the wall clock by at most a fifth of the time that passes, so it runs
-               nearly as fast as real time even if the wall clock is adjusted. Machines receive
-               this time.
-    wall_ms    the wall clock, for log append times, retention and compaction lags
+               approaches the wall clock by at most a fifth of the time that passes, so it runs at
+               0.8 to 1.2 times the speed of real time when the wall clock is adjusted. Machines
+               receive this time.
+    wall_ms    the wall clock, for what is compared with or becomes the timestamp of a record
 
 If the wall clock is ahead by more than a day (a board without a battery has received its time, a
 laptop has slept for long), it is followed at the next check. Deadlines are then due at once, but
 periods that machines count in days, such as offsets.retention.minutes, must not begin in 1970.
 
-Source  Kafka's SystemTime.java: hiResClockMs for timers, milliseconds for timestamps.
+Source  Kafka's Time.java: hiResClockMs for timers, milliseconds for timestamps.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ class RealClock:
         self._now_ms = int(monotonic_ms + self._offset_ms)
 
     def wall_ms(self) -> int:
-        """The time of the wall clock, which may be adjusted at any moment."""
+        """See `Clock`."""
         return int(self._wall() * 1000)
 
     def now_ms(self) -> int:
-        """The time for deadlines."""
+        """See `Clock`."""
         monotonic_ms = self._monotonic() * 1000
         if monotonic_ms - self._checked_ms > CHECK_EVERY_MS:
             self._follow_wall(monotonic_ms)

@@ -1,8 +1,8 @@
 """The disk: the files of a real node, with `page_cache.py` and `file_lock.py`.
 
-State: `RealFiles` remembers which of its files have a descriptor open, and closes those that were
-not used recently when there are more than `max_open`.
-Invariants: those of files.py; a descriptor is closed when nothing refers to it any more.
+`RealFiles` remembers which of its files have a descriptor open; when there are more than
+`max_open`, it closes one, if possible one that was not used recently. A descriptor is closed when
+nothing refers to it any more.
 """
 
 from __future__ import annotations
@@ -61,7 +61,9 @@ class Descriptor(Readable):
         os.fdatasync(self.fd)
 
     def pread_cached(self, length: int, position: int) -> bytes:
-        """Read a range from the page cache. Raises ColdRead if it does not hold all of it."""
+        """Read a range, up to the end of the file, from the page cache. Raises ColdRead if it does
+        not hold all of it.
+        """
         found = read_cached(self.fd, length, position)
         if found is None:  # or it is short because the file ends there
             there = max(os.fstat(self.fd).st_size - position, 0)
@@ -91,7 +93,9 @@ def pread_whole(fd: int, length: int, position: int) -> bytes:
 
 
 def pwritev_whole(fd: int, parts: Sequence[Buffer], position: int) -> int:
-    """Write any number of parts; raises OSError if the volume accepts only some of them."""
+    """Write any number of parts; return their size in bytes. Raises OSError if the volume accepts
+    only some of them.
+    """
     total = 0
     if len(parts) > IOV_MAX:
         for start in range(0, len(parts), IOV_MAX):

@@ -1,7 +1,7 @@
 """Reading files without waiting for the disk: only from the page cache, with preadv(RWF_NOWAIT).
 
-The functions take descriptors. A file system without RWF_NOWAIT (some network and overlay file
-systems) is assumed never to wait.
+The functions take descriptors. A system or file system without RWF_NOWAIT (such as some network and
+overlay file systems) is treated as if it never waited.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def is_cached(file: int, size: int, position: int) -> bool:
     """Return whether both ends of a range are in the page cache; True without RWF_NOWAIT.
 
     The kernel reads files ahead in runs, so a range with both ends cached and a hole in between is
-    rare, and costs no more than one read that waits.
+    rare; reading it waits.
     """
     if _RWF_NOWAIT is None:
         return True
@@ -67,8 +67,8 @@ def is_cached(file: int, size: int, position: int) -> bool:
 
 
 def warm(file: int, size: int, position: int) -> None:
-    """Make the kernel fetch a range. It blocks, so call it in a thread.
-    Raises OSError if the disk failed.
+    """Make the kernel fetch a range of at most 128 MiB. It blocks, so call it in a thread. Raises
+    OSError if the disk failed.
 
     The bytes are copied repeatedly into one small buffer, so no memory is allocated and freed
     (which would interrupt the event loop's core), and nothing passes through the interpreter.

@@ -96,7 +96,9 @@ class RealTransport:
     # ---------------------------------------------------------------- connecting
 
     def connect(self, host: str, port: int, *, timeout_ms: int) -> Deferred:
-        """See `Transport`. The addresses of a name are tried one after the other."""
+        """See `Transport`. The addresses of a name are tried one after the other, each for up to
+        `timeout_ms`.
+        """
         deferred = Deferred()
         if is_numeric(host):
             self._try_next([host], port, timeout_ms, deferred, None)

@@ -1,17 +1,14 @@
 """What compaction keeps of one batch.
 
-In      a whole batch and its header; the map of keys; transactions, producers and the time.
-Out     None (nothing is kept), the batch unchanged, or a new one at the same offsets: with fewer
-        records or none, or with a delete horizon. CorruptBatch.
-Invariants (Kafka's, Cleaner.java and MemoryRecords.filterTo)
-    A record is kept if it is the latest of its key, or past the offsets that the map covers.
-    Records of aborted transactions are removed, and those without a key that the map covers.
-    A tombstone is kept until the batch's delete horizon, which is set to now + delete.retention.ms
-    when the batch is first cleaned with it (KIP-534). The same applies to markers of emptied
-    transactions. Base offset, last offset and sequence of a batch do not change; offsets inside
-    have gaps. The base timestamp of a batch that lost records is that of the first one kept, or the
-    horizon. The last batch of an active producer, and the one that ends at the high watermark, are
-    kept without records, because they carry the last sequence and the log's end.
+Rules (Kafka's, Cleaner.java and MemoryRecords.filterTo)
+    Records of aborted transactions are removed. Of the others, those past the offsets that the map
+    covers are kept, and of those that it covers, the latest of each key; but a tombstone among
+    these only until the batch's delete horizon, which is set to now + delete.retention.ms when the
+    batch is first cleaned with it (KIP-534). The same applies to markers of emptied transactions.
+    Base offset, last offset and sequence of a batch do not change; offsets inside may have gaps.
+    The base timestamp of a batch that lost some records is that of the first one kept, or the
+    horizon. Of the last data batch of an active producer, and of the batch that ends at the high
+    watermark, at least the header is kept: they carry the last sequence and the log's end.
 """
 
 from __future__ import annotations
@@ -116,7 +113,7 @@ def _slices(kept: list[Kept], payload: bytes) -> list[bytes]:
 
 def _rebased(kept: list[Kept], payload: bytes, header: BatchHeader) -> list[bytes]:
     """Return the records `kept`, with timestamp deltas from the first of them
-    (MemoryRecordsBuilder).
+    (MemoryRecordsBuilder), to which the header's base timestamp is set.
     """
     base = header.base_timestamp
     if header.attributes & LOG_APPEND_TIME_BIT:
@@ -152,7 +149,9 @@ def _is_kept_empty(header: BatchHeader, retention: Retention) -> bool:
 def _select(
     payload: bytes, header: BatchHeader, retention: Retention
 ) -> tuple[list[Kept], int, bool]:
-    """Return the records to keep, their largest timestamp, and whether one is a tombstone."""
+    """Return the records to keep, their largest timestamp, and whether one is a tombstone. Raises
+    CorruptRecord.
+    """
     offset_of = retention.keys.offsets.get
     covered = retention.keys.latest_offset
     horizon = header.delete_horizon_ms
@@ -178,7 +177,7 @@ def _select(
 
 
 def _with_horizon(kept: list[bytes], header: BatchHeader, retention: Retention) -> bytearray:
-    """Return the records `kept` with a delete horizon in place of the base timestamp."""
+    """Return a batch of the records `kept`, with a delete horizon as its base timestamp."""
     horizon = retention.now_ms + retention.delete_retention_ms
     append_time = header.max_timestamp if header.attributes & LOG_APPEND_TIME_BIT else None
     encoded: list[bytes] = []
@@ -196,7 +195,7 @@ def _with_horizon(kept: list[bytes], header: BatchHeader, retention: Retention) 
 
 
 def build_empty(header: BatchHeader) -> bytearray:
-    """Return the frame of the batch without records (DefaultRecordBatch.writeEmptyHeader)."""
+    """Return the batch without records, uncompressed (DefaultRecordBatch.writeEmptyHeader)."""
     header.attributes &= ~(CODEC_MASK | DELETE_HORIZON_BIT)
     header.base_timestamp = NO_TIMESTAMP
     header.record_count = 0

@@ -1,12 +1,11 @@
 """Transactions during compaction: which batches were aborted, which markers are no longer needed.
 
 State   aborted transactions that begin later; producers with a transaction open at this point of
-        the log, aborted or committed, and whether any of its batches are still present.
+        the log, aborted or committed; those of which aborted batches were seen.
 In      batches in log order, of one pass over (a part of) the log.
-Out     whether a batch may be discarded; the aborted transactions of which batches were seen, for
-        the new transaction index (none for a marker that only waits for its delete horizon).
 Invariants
-    A marker may be removed only if no batch of its transaction was seen before it.
+    A marker may be removed only if no batch of its transaction was seen before it. One that only
+    waits for its delete horizon is not in the new transaction index.
 
 Source: Kafka's CleanedTransactionMetadata.java.
 """
@@ -56,7 +55,9 @@ class CleanedTransactions:
         return False
 
     def on_control_batch(self, header: BatchHeader, batch: BytesLike) -> bool:
-        """Process a control batch; return True if nothing of its transaction is left before it."""
+        """Process a control batch; return True if it is a marker before which nothing of its
+        transaction was seen, or has lost its record. Raises CorruptBatch.
+        """
         self._begin_up_to(header.last_offset)
         producer_id = header.producer_id
         for record in iter_records(batch, header):

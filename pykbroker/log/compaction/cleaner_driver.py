@@ -1,9 +1,6 @@
 """The cleaner of a node: picks the dirtiest log, has a worker process compact it, swaps segments.
 
 State   `log.cleaner.threads` workers, each with its current round.
-In      timers; the messages of the workers.
-Out     `.cleaned` segments swapped in on the loop, `cleaner-offset-checkpoint` files; `on_failure`
-        of a log directory.
 Invariants
     Records are read, hashed and copied in the worker, not on the loop, which reads headers and
     indexes to choose a log, and renames; directories are synced in the worker's thread. A log that
@@ -147,7 +144,7 @@ class CleanerDriver:
     # -- one round ------------------------------------------------------------------------------
 
     async def clean_one(self, number: int = 0) -> bool:
-        """Clean the dirtiest log that is due; return False if none is."""
+        """Try to clean the dirtiest log that is due; return False if none is."""
         async with self._choosing:
             chosen = await self._choose()
             if chosen is None:
@@ -193,8 +190,8 @@ class CleanerDriver:
         return dirtiest
 
     def _consider(self, log: PartitionLog, mark: int, now_ms: int) -> LogToClean | None:
-        """Consider one log for cleaning; a failure here must not keep the
-        others from being cleaned.
+        """Return the log if it is due; None also after a failure, which must not keep the others
+        from being cleaned.
         """
         partition = log.topic_partition
         if self._manager.future(partition) is not None:
@@ -209,8 +206,8 @@ class CleanerDriver:
         return None
 
     async def _clean(self, chosen: LogToClean, worker: CompactionWorker) -> int | None:
-        """Clean a log; return the offset up to which it is clean, None if
-        aborted, -1 if it cannot be cleaned.
+        """Clean a log; return the offset up to which it is clean, None if aborted, -1 if it cannot
+        be cleaned. Raises LogDirFailure.
         """
         log = chosen.log
         config = self._manager.config
@@ -305,7 +302,7 @@ class CleanerDriver:
         )
 
     def _discard(self, job: CompactionJob) -> None:
-        """Delete `.cleaned` files that will not be swapped in."""
+        """Delete the `.cleaned` files of the job's directory, which will not be swapped in."""
         files = self._manager.files
         try:
             names = files.listdir(job.directory)

@@ -6,9 +6,9 @@
           {"failed": "gone" | "corrupt" | "io", "message": "..."}     "io" also with its "errno";
                                                      "corrupt" also after an internal error
 
-State   none between jobs. The process ends at the end of its input, when it is terminated, and when
-        its parent is gone (a restarted node must have the directory to itself). Left-over
-        `.cleaned` files are deleted by the parent or at the next start.
+State   none between jobs. The process ends at the end of its input, when it is terminated, and, at
+        the next batch, when its parent is gone (a restarted node must have the directory to
+        itself). Left-over `.cleaned` files are deleted by the parent or at the next start.
 Run     by environment/real/worker_process.py
 """
 
@@ -64,7 +64,7 @@ def run_job(
     emit: Callable[[dict[str, Any]], None],
     is_wanted: Callable[[], bool] = lambda: True,
 ) -> None:
-    """Run one job and report its outcome."""
+    """Run one job and report its outcome; end it, without a report, when it is not wanted."""
     result = CompactionResult()
     try:
         for step in compact(files, job, result):

@@ -2,12 +2,10 @@
 
 State   per partition: the first dirty offset (`cleaner-offset-checkpoint`), which logs are being
         cleaned, and which cannot be cleaned (until a restart, or a new log of that name).
-In      the logs of the node with their high watermarks, the time, the outcomes of rounds.
-Out     LogToClean and its CompactionJob; the offsets of a directory's checkpoint; OSError,
-        CorruptSegment, CorruptIndex.
 Invariants
-    Nothing at or above the last stable offset, in the active segment, or younger than
-    min.compaction.lag.ms is ever cleaned. One round at a time for each log.
+    From the first dirty offset on, no segment is cleaned that reaches beyond the last stable offset
+    or has a record younger than min.compaction.lag.ms, nor one after it; and never the active one.
+    One round at a time for each log.
 
     dirty ratio = cleanable bytes / (clean bytes + cleanable bytes): a log is due above
     min.cleanable.dirty.ratio, or when the first batch of a dirty segment is older than
@@ -37,7 +35,7 @@ _END_OF_TIME = 0x7FFF_FFFF_FFFF_FFFF
 
 
 class LogToClean(NamedTuple):
-    """A log that is due. Offsets as in CompactionJob."""
+    """A log as a candidate for cleaning. Offsets as in CompactionJob."""
 
     log: PartitionLog
     first_dirty_offset: int
@@ -79,8 +77,8 @@ class CleanerState:
     # -- choosing -------------------------------------------------------------------------------
 
     def consider(self, log: PartitionLog, high_watermark: int, now_ms: int) -> LogToClean | None:
-        """Return the log if it is due and may be cleaned now. Raises OSError, CorruptSegment,
-        CorruptIndex.
+        """Return the log if it is due and may be cleaned now, else None. Raises OSError,
+        CorruptSegment, CorruptIndex.
         """
         partition = log.topic_partition
         if not self._is_of(log):
@@ -162,7 +160,7 @@ class CleanerState:
         self.first_dirty[partition] = end_offset
 
     def aborted(self, partition: TopicPartition) -> None:
-        """The round was aborted; the log is as dirty as before."""
+        """The round was aborted; the log counts as dirty as before."""
         self.in_progress.discard(partition)
 
     def failed(self, partition: TopicPartition) -> None:
@@ -234,7 +232,9 @@ def make_job(
     map_bytes: int,
     io_buffer_bytes: int,
 ) -> tuple[CompactionJob, list[Segment]]:
-    """Return the job for a worker, and the segments that it covers."""
+    """Return the job for a worker, and the segments that it covers. Raises OSError,
+    CorruptIndex.
+    """
     from pykbroker.log.compaction.round import CompactionJob, SourceSegment
 
     log = chosen.log

@@ -1,9 +1,7 @@
 """One worker process of compaction as seen by the node: it takes orders and returns messages.
 
 State   the process (started with the first order, ended when idle) and the one thread that waits
-        for disks on behalf of this cleaner.
-In      CompactionJob. Out: the messages of cleaner_process.py, None when the process ended.
-Invariant: the event loop never waits for a pipe or a disk.
+        for disks on behalf of this cleaner. The event loop waits for them only to end them.
 """
 
 from __future__ import annotations
@@ -34,7 +32,7 @@ class CompactionWorker:
         return self._thread.run(job)
 
     async def send(self, job: CompactionJob, bytes_per_second: float) -> None:
-        """Order a job; starts a new process if the last one has ended."""
+        """Order a job; starts a new process if the last one has ended. OSError if that fails."""
         line = json.dumps({"job": job.to_json(), "bytes_per_second": bytes_per_second})
         if self.process is not None:
             try:
@@ -58,12 +56,12 @@ class CompactionWorker:
         return message
 
     def end_process(self) -> None:
-        """End the process; its current work is lost."""
+        """End the process and wait for that; its current work is lost."""
         process, self.process = self.process, None
         if process is not None:
             process.end()
 
     def close(self) -> None:
-        """End the process and the thread."""
+        """End the process and the thread, and wait for both."""
         self.end_process()
         self._thread.close()

@@ -1,12 +1,11 @@
 """The latest offset of each key: the map of one round of compaction.
 
-State   key -> latest offset, and the last offset that has been added.
+State   key -> latest offset, and the offset up to which keys have been added.
 In      keys with ascending offsets, until `is_full`.
-Out     the latest offset of a key.
 Invariants
-    The map takes about as much memory as allowed (log.cleaner.dedupe.buffer.size, divided among the
-    cleaners) and at most one batch of keys more: a round that does not fit ends early, and the next
-    one continues from there.
+    The map takes at most about as much memory as allowed (log.cleaner.dedupe.buffer.size, divided
+    among the cleaners) and one batch of keys more: when it is full, the round covers the offsets so
+    far, and the next one continues from there.
 
 Kafka keeps a 16-byte hash of the key. The keys themselves cannot collide, and Python's dict hashes
 them anyway.

@@ -1,13 +1,12 @@
 """What compaction keeps of a message before magic 2: a record batch of magic 2.
 
-In      a whole message of magic 0 or 1 and its header; the retention rules of the round.
-Out     None (nothing is kept), or a batch with the codec and the timestamp type of the message; an
-        empty one if nothing is kept of the last one below the high watermark.
-Invariants (Kafka's, MemoryRecords.buildRetainedRecordsInto and Cleaner.shouldRetainRecord)
-    Offsets do not change. Everything kept is rewritten, even if it is the whole message: the batch
-    begins with the first record kept and ends with the last. Magic 0 has no timestamps; its records
-    get -1. Tombstones that the map covers are kept while their segment is younger than
-    delete.retention.ms before the clean part's end. A batch with a tombstone gets a delete horizon.
+Rules (Kafka's, MemoryRecords.buildRetainedRecordsInto and Cleaner.shouldRetainRecord)
+    Offsets do not change. Everything kept is rewritten, even if it is the whole message, with its
+    codec and timestamp type: the batch begins with the first record kept and ends with the last.
+    Magic 0 has no timestamps; its records get -1. Tombstones that the map covers are kept while
+    their segment is younger than delete.retention.ms before the last one of the clean part. A batch
+    with a tombstone gets a delete horizon. Of the last message below the high watermark, at least
+    an empty batch is kept.
 """
 
 from __future__ import annotations
@@ -31,8 +30,8 @@ from pykbroker.protocol.record_batch import (
 def filter_old_message(
     message: BytesLike, header: BatchHeader, retention: Retention
 ) -> bytearray | None:
-    """Return what is kept of a message: None or a new batch, to whose header
-    `header` is changed.
+    """Return what is kept of a message: None or a new batch, to whose header `header` is changed.
+    Raises CorruptBatch.
     """
     kept = [record for record in old_records(message, header) if _stays(record, retention)]
     header.magic = MAGIC_V2

@@ -1,12 +1,10 @@
 """Loops over the records of one batch for compaction: keys and field positions.
 
-In      the decompressed records of a batch, as bytes, and their number.
-Out     lists; only keys are copied.
-Invariants
-    CorruptRecord unless the records fill the payload exactly and keys are inside their records.
+The functions take the decompressed records of a batch, as bytes, and their number, and copy only
+the keys. They raise CorruptRecord unless the records fill the payload exactly and keys are inside
+their records.
 
-Reading varints of one and two bytes is inlined, as in record_walk.py, because a call costs more
-than the read.
+Reading short varints is inlined, as in record_walk.py, because a call costs more than the read.
 """
 
 from __future__ import annotations
@@ -15,13 +13,13 @@ from typing import TypeAlias
 
 from pykbroker.protocol.record import CorruptRecord, read_zigzag
 
-#: The position of a record: start, end, and positions of its time delta, offset delta, key, and
-#: value length.
+#: A record: its start and end, the position of its time delta, its offset delta, its key, and the
+#: position of its value length.
 Placed: TypeAlias = tuple[int, int, int, int, bytes | None, int]
 
 
 def scan_records(buf: bytes, count: int) -> list[Placed]:
-    """Return the positions of every record of the batch."""
+    """Return where each record of the batch is, with its offset delta and key."""
     found: list[Placed] = []
     add = found.append
     pos = 0

@@ -1,10 +1,11 @@
 """One round of compaction of one partition: from its old segments to `.cleaned` files.
 
-    1. keys      every key of the dirty segments -> its latest offset, until the map is full
-    2. groups    adjacent segments that together fit into segment.bytes
+    1. keys      every key of the dirty segments -> its latest offset, until the map is full;
+                 without those of aborted transactions
+    2. groups    adjacent segments that together fit into one
     3. copy      batch by batch, what batch_filter.py keeps (old_batch_filter.py for messages before
                  magic 2, which become batches of magic 2), into `<base>.log.cleaned` with its
-                 indexes; synced, with the modification time of the newest source
+                 indexes; synced, with the modification time of the last source
     4. swap      segment_swap.py replaces the old segments (not done here)
 
 State   none of its own: a CompactionJob is complete, so a worker process can do steps 1 to 3.
@@ -12,7 +13,7 @@ In      closed segments, which are not written to any more; Files.
 Out     an iterator: the number of bytes read or written since the last step (for the throttle), and
         each finished Group; the caller stops the round by not resuming the iterator.
 Invariants
-    The old files are only read. A wrong checksum ends the round with CorruptBatch, because a
+    The old files are only read. A wrong checksum ends the round with UncleanableBatch, because a
     damaged batch must not receive a new, valid checksum.
 
 Source: Kafka's Cleaner.java.
@@ -198,7 +199,9 @@ def _described(
 
 
 def group_segments(job: CompactionJob, end_offset: int) -> list[list[SourceSegment]]:
-    """Group adjacent segments whose total size fits one segment and whose offsets fit 31 bits."""
+    """Group adjacent segments whose total size, and those of their indexes, fit one segment, and
+    whose offsets fit 31 bits.
+    """
     segments = [segment for segment in job.segments if segment.base_offset < end_offset]
     groups: list[list[SourceSegment]] = []
     log_bytes = index_bytes = time_index_bytes = 0
@@ -253,7 +256,7 @@ def clean_group(
 def old_tombstones_until_ms(job: CompactionJob) -> int:
     """Return the modification time up to which segments lose tombstones that are older than magic 2
     and have no horizon of their own: delete.retention.ms before the last segment of the clean part
-    was written.
+    was written; 0 if there is none.
     """
     clean = [s.modified_ms for s in job.segments if s.base_offset < job.first_dirty_offset]
     return clean[-1] - job.delete_retention_ms if clean else 0
@@ -330,7 +333,9 @@ class CleanedOutput:
 def read_batches(
     files: Files, job: CompactionJob, source: SourceSegment
 ) -> Iterator[tuple[BatchHeader, memoryview]]:
-    """Yield the batches of a closed segment, read in large pieces, with verified checksums."""
+    """Yield the batches of a closed segment, read in large pieces, with verified checksums. Raises
+    UncleanableBatch.
+    """
     path = segment_path(job.directory, source.base_offset)
     file = files.open(path)
     try:
@@ -370,8 +375,8 @@ def _read_piece(file: OpenFile, position: int, end: int, io_buffer_bytes: int) -
 
 
 def _whole_size(piece: memoryview, at: int) -> int | None:
-    """Return the size of the batch at `at`, at least that of a header; None
-    if its header is incomplete.
+    """Return the size of the batch at `at`, at least that of a header (which an unknown magic has,
+    too); None if its header is incomplete.
     """
     if at + HEAD_BYTES > len(piece):
         return None

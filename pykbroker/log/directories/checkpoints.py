@@ -9,11 +9,8 @@
     <dir>/<partition>/leader-epoch-checkpoint  0 | entries | `epoch start_offset` a line
     <dir>/<partition>/partition.metadata       version: 0 | topic_id: <22 characters>
 
-In      bytes of a file and its name. Out: values, and bytes of a file.
-Invariants
-    parse(format(x)) == x (of meta.properties, version 1 with both ids only). Faults raise
-    CorruptCheckpoint, which names file and line, but a file that ends before its number of entries
-    has none, as in Kafka.
+Invalid content raises CorruptCheckpoint, which names file and line; but a checkpoint that ends
+before its number of entries has none, as in Kafka.
 
 Source: Kafka's CheckpointFile.java, OffsetCheckpointFile.java, LeaderEpochCheckpointFile.java,
 PartitionMetadataFile.java, MetaProperties.java, CleanShutdownFileHandler.java.
@@ -228,7 +225,7 @@ def _at(found: dict[str, tuple[str, int]], key: str, name: str) -> tuple[str, st
 
 
 def _escape(value: str) -> str:
-    """Escape a value as java.util.Properties does."""
+    r"""Escape `\ : = # !` in a value, as java.util.Properties does."""
     return "".join(f"\\{char}" if char in "\\:=#!" else char for char in value)
 
 
@@ -251,8 +248,8 @@ class CleanShutdown(NamedTuple):
 
 
 def clean_shutdown_epoch(files: Files, directories: Iterable[str]) -> int | None:
-    """Return the lowest broker epoch that clean shutdowns of the directories recorded; None if one
-    of them was not closed cleanly.
+    """Return the lowest broker epoch that clean shutdowns of the directories recorded; None if the
+    file of one of them is missing or cannot be read.
     """
     epochs = []
     for directory in directories:

@@ -1,11 +1,7 @@
 """Deferred work of a node's logs: files to unlink after a delay, segments to fsync.
 
-State: deletions with their delay and, once known, their due time; logs that rolled and have closed
-segments to sync; whether a log was truncated.
-In:    `delete_later`, `rolled`, `log_start_moved`, `truncated`. Out: `due_deletions(now_ms)`,
-       `take_rolled()`, `take_truncated()`, calls of what `follow_log_starts` and
-       `follow_truncations` were given.
-Invariant: no deletion is returned before its delay has passed.
+State: deletions with their delay and, once known, their due time; the flushers of logs that rolled
+and have closed segments to sync; whether a log was truncated.
 """
 
 from __future__ import annotations
@@ -72,20 +68,22 @@ class Chores:
         self._rolled[log] = None
 
     def follow_log_starts(self, moved: Callable[[Any], None]) -> None:
-        """Call `moved` with each log whose start offset has grown."""
+        """Call `moved` with each log whose start offset has grown, but not by a truncation."""
         self._on_log_start = moved
 
     def log_start_moved(self, log: object) -> None:
-        """Retention, a request or the leader moved the log start offset of `log`."""
+        """Tell the listener that the start offset of `log` has grown."""
         if self._on_log_start is not None:
             self._on_log_start(log)
 
     def follow_truncations(self, cut: Callable[[Any], None]) -> None:
-        """Also call `cut` with each log whose end was cut off."""
+        """Also call `cut` with each log whose end, or all of it, was cut off."""
         self._on_truncated.append(cut)
 
     def truncated(self, log: object) -> None:
-        """The end of `log` was cut off. Raises LogDirFailure if a checkpoint cannot be written."""
+        """Record that the end of `log`, or all of it, was cut off, and call the listeners. Raises
+        LogDirFailure if a checkpoint cannot be written.
+        """
         self._has_truncated = True
         for cut in self._on_truncated:
             cut(log)

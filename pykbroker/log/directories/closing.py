@@ -1,11 +1,9 @@
 """Closing the logs of a directory when the node stops.
 
-In:    the logs of an online directory, to which nothing is appended any more.
-Out:   flushed and closed logs, then the checkpoints, then the clean shutdown file (not if a bug
-       leaves it in doubt: `is_in_doubt`). LogDirFailure.
-Invariants: the clean shutdown file is written when all else is durable; threads wait for the disk,
-       and between two logs the event loop may get a turn (`rest`), because other nodes of the
-       quorum must hear from this one, however many logs it has.
+The clean shutdown file is written after the logs were flushed and closed and the checkpoints were
+written. In a running node, threads wait for the fsyncs, and between two logs the event loop may
+get a turn (`rest`), because other nodes of the quorum must hear from this one, however many logs
+it has.
 """
 
 from __future__ import annotations
@@ -32,10 +30,10 @@ Job = Callable[[], object]
 class Closing(NamedTuple):
     """What a running node provides for the closing of its logs.
 
-    `run_jobs` runs jobs that wait for the disk, in any order; its Deferred is resolved when all
-    have ended, with None or the first exception. `rest` is called between two logs and returns a
-    Deferred to wait for, or None to continue immediately. If `is_in_doubt` is true after a bug, no
-    directory is marked as clean any more.
+    `run_jobs` runs jobs that wait for the disk, in any order; its Deferred is resolved when none
+    runs any more, with None or the exception of one that failed; others may then not have run.
+    `rest` is called between two logs and returns a Deferred to wait for, or None to continue
+    immediately. While `is_in_doubt` returns True (after a bug), no directory is marked as clean.
     """
 
     run_jobs: Callable[[Sequence[Job]], Deferred]
@@ -46,8 +44,8 @@ class Closing(NamedTuple):
 def closing_in(
     environment: Environment, threads: Threads, is_in_doubt: Callable[[], bool]
 ) -> Closing:
-    """Return what a node provides: a thread of `threads` waits for many more, and an event loop
-    with other work.
+    """Return what a node provides: a thread of `threads` waits for up to FLUSH_THREADS more, which
+    run the jobs, and the event loop gets turns for other work.
     """
     run_parallel = environment.background.run_parallel
     return Closing(
@@ -77,7 +75,7 @@ async def close_directory(
 async def _close_logs(
     directory: LogDirectory, logs: Sequence[PartitionLog], closing: Closing
 ) -> None:
-    """The directory itself is synced with the clean shutdown file."""
+    """Flush and close the logs. The log directory itself is synced with the clean shutdown file."""
     for start in range(0, len(logs), LOGS_CLOSED_AT_ONCE):
         prepared: list[tuple[PartitionLog, FlushJob | None]] = []
         for log in logs[start : start + LOGS_CLOSED_AT_ONCE]:
@@ -99,7 +97,7 @@ async def _rest(closing: Closing) -> None:
 
 
 def run_in_place(jobs: Sequence[Job]) -> Deferred:
-    """Run the jobs one by one, now."""
+    """Run the jobs one by one, now, up to the first that fails."""
     done = Deferred()
     try:
         for job in jobs:

@@ -1,14 +1,11 @@
 """Opening all the logs of one log directory when the node starts.
 
-In:    a locked directory, the topics' configurations. Out: the logs by partition, and the
-       directories of those that must stay closed (`unidentified`); files to be deleted are added
-       to the chores, logs of other topics are renamed. LogDirFailure, DirectoryRefused.
-Invariants: after a clean shutdown only a log that does not end where it was flushed to is recovered
-       as after a crash. Otherwise every log is checked from its recovery point on:
-       two or more large ones in worker processes if available (`recover_many`, see
-       recovery_driver.py), the others here. Between two logs the event loop may get a turn
-       (`rest`), because other nodes of the quorum must hear from this one, however many logs it
-       has.
+After a clean shutdown, a log that does not end where it was flushed to is recovered as after a
+crash. After a crash, logs are checked from their recovery points on: two or more large ones in
+worker processes if available (`recover_many`, see recovery_driver.py), the others here. Between two
+logs the event loop may get a turn (`rest`), because other nodes of the quorum must hear from this
+one, however many logs it has.
+
 Source: LogManager.loadLogs, loadLog.
 """
 
@@ -56,8 +53,8 @@ HEAVY_LOG_BYTES = 32 << 20
 
 Recovering = Coroutine[Deferred, Any, Mapping[str, int]]
 RecoverMany = Callable[[Sequence[RecoveryTask], int], Recovering]
-"""Recovers the tasks' logs with that many workers and closes them; directory -> log end offset.
-One that could not be recovered is left out."""
+"""Recovers the tasks' logs with up to that many workers and closes them; directory -> log end
+offset. One that could not be recovered is left out."""
 
 SLICE_NS = 5_000_000
 
@@ -92,7 +89,9 @@ class DirectoryLoader:
         now_ms: int,
         unidentified: dict[TopicPartition, str] | None = None,
     ) -> None:
-        """`unidentified` receives the directories of logs that must stay closed."""
+        """`unidentified` receives the directories of logs, but not of copies, that must stay
+        closed.
+        """
         self._files = files
         self._config = config
         self._unidentified = {} if unidentified is None else unidentified
@@ -105,7 +104,9 @@ class DirectoryLoader:
         self._default_config = TopicConfig.from_overrides(config, {})
 
     async def load(self, directory: LogDirectory, current: Logs, future: Logs) -> None:
-        """Open the logs of a directory; awaits only `recover_many` and `rest`."""
+        """Open the logs of a directory; awaits only `recover_many` and `rest`. Raises
+        LogDirFailure, DirectoryRefused.
+        """
         directory.take_clean_shutdown()
         names = self._names(directory)
         entries = self._parsed(names, directory)
@@ -141,7 +142,7 @@ class DirectoryLoader:
             await resting
 
     def _names(self, directory: LogDirectory) -> list[str]:
-        """Return the names of the existing directories."""
+        """Return the names of its subdirectories, in order."""
         try:
             names = sorted(self._files.listdir(directory.path))
             return [name for name in names if self._files.is_dir(f"{directory.path}/{name}")]
@@ -165,8 +166,8 @@ class DirectoryLoader:
         return found
 
     def _is_unsynced_copy(self, directory: LogDirectory, name: str, parsed: DirectoryName) -> bool:
-        """Return whether it is a copy whose topic is not known, which is deleted. The checkpoints'
-        entries are those of another log.
+        """Return whether it is a copy whose topic is not known, which is deleted; the checkpoints'
+        entries of its partition are those of another log.
         """
         if parsed.kind != FUTURE:
             return False
@@ -201,7 +202,9 @@ class DirectoryLoader:
     def _is_contiguous(
         self, directory: LogDirectory, topic_partition: TopicPartition, config: TopicConfig
     ) -> bool:
-        """Return whether gaps are reported as losses: not if compaction may have left them."""
+        """Return whether gaps are reported as losses: not if compaction may have left them, or if
+        the topics' configurations are not known.
+        """
         return (
             self._topic_config is not None
             and not config.compact
@@ -298,21 +301,20 @@ class DirectoryLoader:
     def _was_not_closed(self, directory: LogDirectory, log: PartitionLog) -> bool:
         """Return whether the log does not end where it was flushed to, although the shutdown was
         clean: then it was not open, it was copied from elsewhere, or it may have a hole (holes.py).
+        False if there is no recovery point.
         """
         flushed = directory.recovery_points.get(log.topic_partition)
         return flushed is not None and log.log_end_offset != flushed
 
     def _is_of_another_topic(self, topic: str, topic_id: bytes) -> bool:
-        """Return whether a topic with the same name was created after this log."""
+        """Return whether the topic of this name is known to have another id."""
         known = None if self._topic_id is None else self._topic_id(topic)
         return known is not None and topic_id != known
 
     def _set_aside(
         self, directory: LogDirectory, path: str, topic_partition: TopicPartition, reason: str
     ) -> None:
-        """Set aside a log that cannot be that of a replica of this node; durably, because a log of
-        its name may be created elsewhere.
-        """
+        """Set a log aside as stray; durably, because a log of its name may be created elsewhere."""
         aside = aside_name(topic_partition, self._files.unique_id(), STRAY)
         self._files.rename(path, f"{directory.path}/{aside}")
         directory.sync()
@@ -355,7 +357,7 @@ class DirectoryLoader:
         self, directory: LogDirectory, found: Sequence[tuple[str, DirectoryName]]
     ) -> Mapping[str, int]:
         """Recover logs with much unflushed data, if there are two or more, in worker processes;
-        return the log end offsets by directory.
+        return the log end offsets of those that were recovered, by directory.
         """
         if self._loading is None:
             return {}
@@ -392,8 +394,8 @@ class DirectoryLoader:
 
 
 def _recovery_point(directory: LogDirectory, name: str, topic_partition: TopicPartition) -> int:
-    """Return the recovery point of a log; 0 for a copy, because an entry is that of an earlier log
-    of the partition.
+    """Return the recovery point of a log, 0 if unknown; 0 for a copy, because an entry is that of
+    another log of the partition.
     """
     if name != str(topic_partition):
         return 0
@@ -406,8 +408,8 @@ def loading_in(environment: Environment) -> Loading:
 
 
 def recover_in_workers(environment: Environment) -> RecoverMany:
-    """Recover logs in worker processes; the driver is imported only after a
-    crash with much unflushed data.
+    """Return a function that recovers logs in worker processes; it imports the driver, which is
+    needed only after a crash with much unflushed data.
     """
 
     async def recover(tasks: Sequence[RecoveryTask], workers: int) -> Mapping[str, int]:
@@ -419,7 +421,9 @@ def recover_in_workers(environment: Environment) -> RecoverMany:
 
 
 def rest_in_turns(environment: Environment) -> Callable[[], Deferred | None]:
-    """Give the event loop a turn after each SLICE_NS of loading."""
+    """Return a function that, when SLICE_NS have passed since the event loop had a turn, returns a
+    Deferred of its next turn, else None.
+    """
     monotonic_ns = environment.clock.monotonic_ns
     slice_end_ns = monotonic_ns() + SLICE_NS
 

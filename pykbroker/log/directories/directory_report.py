@@ -17,8 +17,8 @@ UNKNOWN = -1
 
 
 def absolute_path(path: str) -> str:
-    """Return the path as java.io.File.getAbsolutePath does, but without `.`
-    components; links and `..` are kept.
+    """Return the path, from the working directory if it is relative, without `.` components; links
+    and `..` are kept.
     """
     steps = os.path.join(os.getcwd(), path).split("/")
     return "/".join(step for step in steps if step != ".")
@@ -39,8 +39,8 @@ Wanted = Callable[[TopicPartition], bool] | None
 
 
 class DirectoryReport(NamedTuple):
-    """One directory; `error` is KAFKA_STORAGE_ERROR if it is offline; unknown
-    volume sizes are -1.
+    """One directory; `error` is KAFKA_STORAGE_ERROR, and the volume's sizes are -1, if it is
+    offline or the sizes cannot be read.
     """
 
     path: str
@@ -59,7 +59,7 @@ def report_directory(
 ) -> DirectoryReport:
     """Report on a directory and its logs; `wanted` selects the logs, None means all.
 
-    `breathe` is called between logs (`environment/slices.py`).
+    `breathe` paces the walks over the logs (`environment/slices.py`).
     """
     offline = DirectoryReport(directory.path, ErrorCode.KAFKA_STORAGE_ERROR, UNKNOWN, UNKNOWN, [])
     if not directory.is_online:

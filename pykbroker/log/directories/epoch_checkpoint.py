@@ -1,10 +1,9 @@
 """`leader-epoch-checkpoint`: the leader epochs of a log.
 
-State: leader_epochs.LeaderEpochs, as read from the file; whether the file is out of date.
-In:    epochs, offsets. Out: the answers of LeaderEpochs; the file's content for a flush.
-Invariants: the file on disk is correct for all batches below the recovery point, because a flush
-       writes it first. For the rest, recovery takes the epochs from the batches. So no change of
-       epoch waits for an fsync.
+State: leader_epochs.LeaderEpochs, read from the file at the start; whether the file is out of date.
+Invariants: the file on disk is correct for the batches below the recovery point, because a flush
+       writes it before it moves that point. For the rest, recovery takes the epochs from the
+       batches. So no change of epoch waits for an fsync.
 Source: Kafka's LeaderEpochFileCache.java.
 """
 
@@ -55,7 +54,9 @@ class EpochCheckpoint:
             self._files.write_file(self.path, self.epochs.to_bytes())
 
     def take_content(self) -> bytes | None:
-        """Return what a flush must write, replacing the file; None if it is up to date."""
+        """Return what a flush must write, replacing the file; None if nothing has changed since
+        the last call.
+        """
         if not self.is_dirty:
             return None
         self.is_dirty = False
@@ -80,7 +81,7 @@ class EpochCheckpoint:
 
     @property
     def earliest(self) -> tuple[int, int] | None:
-        """Return (epoch, start offset) of the first entry."""
+        """Return (epoch, start offset) of the first entry; None if there is none."""
         return self.epochs.earliest
 
     def epoch_for_offset(self, offset: int) -> int | None:

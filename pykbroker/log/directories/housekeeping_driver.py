@@ -1,11 +1,9 @@
 """The one timer of all logs: retention, flushes, checkpoints, deletions, expired producers.
 
-State: when each task is due next; which one is waiting in a thread.
-In:    the clock. Out: calls of LogManager on the loop; fsync, unlink and checkpoint
-       writes in threads, one task at a time.
-Invariants: there is no timer per partition; retention and the expiry of producers run in slices, so
-       that the loop serves clients in between; a directory that fails is reported, and the others
-       continue.
+Invariants: there is no timer per partition. The tasks run one after another; a thread waits for
+       their fsyncs and checkpoint writes and unlinks what was deleted. Retention and the expiry of
+       producers run in slices, so that the loop serves clients in between. A directory that fails
+       is reported, and the others continue.
 """
 
 from __future__ import annotations
@@ -159,7 +157,7 @@ class HousekeepingDriver:
                 self._due_ms[index] = self._now_ms() + interval_ms if interval_ms > 0 else NEVER_MS
 
     async def _for_each_log(self, visit: Callable[[PartitionLog], None]) -> None:
-        """Visit every log, in slices; a failing directory is reported once."""
+        """Visit the logs that are online, in slices; a failing directory is reported once."""
         for number, log in enumerate(list(self._manager.logs())):
             if log.is_offline:
                 continue
@@ -176,7 +174,8 @@ class HousekeepingDriver:
     # -- tasks ----------------------------------------------------------------------------------
 
     async def do_chores(self) -> None:
-        """Fsync closed segments and what was deleted; unlink files whose deletion delay has passed.
+        """Fsync closed segments and the directories of deleted logs; delete the files whose
+        deletion delay has passed.
 
         After a truncation the recovery points come first: the next start would not check what was
         written below the former ones.

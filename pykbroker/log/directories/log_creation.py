@@ -1,8 +1,4 @@
-"""Creates the directory and the files of a new log in a log directory.
-
-In:    the log directory, the name of the log's own directory in it.
-Out:   an empty log; LogDirFailure, after which a part of it may be there; NothingCreated.
-"""
+"""Creates the directory and the files of a new log in a log directory."""
 
 from __future__ import annotations
 
@@ -32,7 +28,9 @@ def create_log(
     topic_id: bytes | None,
     **opening: Any,
 ) -> PartitionLog:
-    """Create an empty log; `opening` is what `open_log` takes."""
+    """Create an empty log; `opening` is what `open_log` takes. Raises NothingCreated, or another
+    LogDirFailure, after which a part of the log may be there.
+    """
     path = f"{log_directory}/{name}"
     action = f"creating the log {name}"
     try:

@@ -1,9 +1,6 @@
-"""The log directories of a node: who holds their locks, and which of them work.
+"""The log directories of a node: their locks, and which of them work.
 
-State: the directories, in the order of `log.dirs`; whether they are locked.
-In:    paths and ids to look up; directories that fail.
-Out:   LogDirFailure of a directory that has failed (the others continue); DirectoryRefused if the
-       node must not start.
+State: the directories, in the order of `log.dirs`; whether they were opened.
 Source: Kafka's LogManager.java (createAndValidateLogDirs, nextLogDirs, handleLogDirFailure).
 """
 
@@ -29,7 +26,9 @@ class LogDirectories:
         paths: Sequence[str],
         on_offline: Callable[[LogDirectory], None] | None = None,
     ) -> None:
-        """`on_offline` is called for every directory that goes offline."""
+        """`on_offline` is called with each directory that `fail` takes offline, not with those that
+        could not be opened.
+        """
         self._all = [LogDirectory(files, path) for path in paths]
         self._on_offline = on_offline
         self._is_open = False
@@ -44,7 +43,9 @@ class LogDirectories:
         return self._all[index]
 
     def open(self) -> None:
-        """Lock and identify the directories. On DirectoryRefused all of them are unlocked."""
+        """Lock and identify the directories. Raises DirectoryRefused, with all of them unlocked, if
+        one is refused or none works.
+        """
         if self._is_open:
             return
         for directory in self._all:
@@ -62,11 +63,12 @@ class LogDirectories:
                 _log.error("%s", directory.failure)
 
     def take_clean_shutdown(self, metadata_directory: str) -> int | None:
-        """Return the broker epoch that the last clean shutdown recorded; None if it was not clean.
+        """Return the broker epoch that the last clean shutdown recorded (the lowest, if they
+        differ); None unless each directory has its file.
 
-        The directory of the metadata log (the first, if it is none of these) forgets it: that log
-        changes from now on, before the others are loaded, and a start after a crash has to check
-        it.
+        The file is removed from the directory of the metadata log (the first, if it is none of
+        these): that log changes from now on, before the others are loaded, and a start after a
+        crash has to check it.
         """
         paths = [directory.path for directory in self._all]
         taken = self._all[paths.index(metadata_directory) if metadata_directory in paths else 0]
@@ -101,15 +103,15 @@ class LogDirectories:
         raise KeyError(path)
 
     def with_id(self, directory_id: bytes) -> LogDirectory | None:
-        """Return the online directory with this id."""
+        """Return the online directory with this id; None if there is none."""
         for directory in self._all:
             if directory.is_online and directory.directory_id == directory_id:
                 return directory
         return None
 
     def for_new_log(self, counts: Counter[str]) -> LogDirectory:
-        """The online directory with the fewest logs (nextLogDirs), as `counts` has it by path.
-        LogDirFailure if none is online.
+        """Return the online directory with the fewest logs (nextLogDirs), as `counts` has it by
+        path. LogDirFailure if none is online.
         """
         online = [directory for directory in self._all if directory.is_online]
         if not online and self._all[0].failure is not None:
@@ -117,7 +119,7 @@ class LogDirectories:
         return min(online, key=lambda directory: counts[directory.path])
 
     def fail(self, path: str, failure: LogDirFailure | None = None) -> None:
-        """Take a directory offline until the node is restarted."""
+        """Take a directory offline until the node is restarted, and unlock it."""
         for directory in self._all:
             if directory.path == path:
                 if directory.failure is None:

@@ -1,11 +1,11 @@
 """One log directory: its identity, its lock, and whether it was closed cleanly.
 
-    .lock                                held while the node is running
+    .lock                                locked until the node stops or the directory fails
     meta.properties                      cluster, node, id of this directory
     .kafka_cleanshutdown                 exists only between a clean shutdown and the next start
     *-offset-checkpoint                  see offset_checkpoints.py
 
-State: `failure` is None while the directory works. Out: the contents of its files.
+State: `failure` is None while the directory works.
 Invariant: the clean shutdown file is removed, durably, when the next start has seen it.
 Source: Kafka's LogManager.java, CleanShutdownFileHandler.java.
 """
@@ -69,7 +69,9 @@ class LogDirectory:
 
     @property
     def directory_id(self) -> bytes | None:
-        """The id from meta.properties, which is written to an empty directory after locking it."""
+        """The id from meta.properties, read now if `open` has found none, because the file is
+        written to an empty directory after locking it; None if there is none that can be read.
+        """
         if self.meta is None and self.is_online:
             with contextlib.suppress(LogDirFailure, DirectoryRefused):
                 self.read_meta()
@@ -133,7 +135,9 @@ class LogDirectory:
         return self.checkpoints.offsets(REPLICATION_OFFSET_CHECKPOINT)
 
     def was_never_cleaned(self, topic_partition: TopicPartition) -> bool:
-        """Return whether the log was certainly never compacted; False if unknown."""
+        """Return whether the cleaner's checkpoint has no entry of the log; False if it could not be
+        read.
+        """
         name = CLEANER_OFFSET_CHECKPOINT
         cleaned = self.checkpoints.offsets(name)
         return self.checkpoints.is_readable(name) and topic_partition not in cleaned
@@ -149,7 +153,8 @@ class LogDirectory:
             raise LogDirFailure(self.path, "writing the clean shutdown file", error) from error
 
     def remove_remains(self, topic_partition: TopicPartition) -> bool:
-        """Remove the remains of a log that could not be created; return False if some may be left.
+        """Remove the remains of a log that could not be created; return False if some may be left,
+        or if they hold records.
 
         A log in another directory would then be a duplicate at the next start.
         """

@@ -5,12 +5,8 @@ State: the logs by partition; future logs (copies that move between directories)
            LogDirectories (`log_directories`)   locks, look-ups, which directory is offline
            LogMoves (`log_moves`)               copies, and how they replace logs
            LogRemoval (`log_removal`)           what is set aside or deleted
-In:    partitions to create, delete, set aside; directories that fail; the time.
-Out:   PartitionLog; facts for DescribeLogDirs; LogDirFailure of one directory (others continue);
-       DirectoryRefused if the node must not start; PartitionUnidentified if a log that was not
-       opened may be that of the partition to create.
-Invariants: a partition has one current log, in one directory; nothing here waits for a timer
-       (housekeeping_driver does).
+Invariants: a partition has at most one current log; a LogDirFailure is that of one directory, and
+       the others continue; nothing here waits for a timer (housekeeping_driver does).
 Source: Kafka's LogManager.java.
 """
 
@@ -72,7 +68,7 @@ class LogManager:
         loading: Loading | None = None,
         on_offline: Callable[[LogDirectory], None] | None = None,
     ) -> None:
-        """`on_offline` is called for every directory that goes offline."""
+        """`on_offline` is called with each directory that fails after it was opened."""
         self.files = files
         self.config = config
         self.directories = LogDirectories(files, directories, on_offline)
@@ -103,7 +99,7 @@ class LogManager:
     # -- starting and stopping ------------------------------------------------------------------
 
     def load(self, now_ms: int) -> None:
-        """Open every existing log, like `open_logs`, but without worker processes."""
+        """Open the existing logs, like `open_logs`, without waiting: RuntimeError if it has to."""
         opening = self.open_logs(now_ms)
         try:
             opening.send(None)
@@ -113,7 +109,9 @@ class LogManager:
         raise RuntimeError("logs are being recovered elsewhere: await open_logs")
 
     async def open_logs(self, now_ms: int) -> None:
-        """Open every existing log; after an unclean shutdown, recover it."""
+        """Open the existing logs, and recover them after an unclean shutdown. Raises
+        DirectoryRefused if the node must not start.
+        """
         self.directories.open()
         loader = DirectoryLoader(
             self.files,
@@ -136,8 +134,8 @@ class LogManager:
         self.directories.require_one()
 
     def _promote_abandoned(self) -> None:
-        """Let copies take the place of logs that a crash took away while it did; not while the log
-        may be in a directory that is offline.
+        """Promote copies without a log, as a crash during a promotion leaves them; not while the
+        log may be in a directory that is offline.
         """
         unopened = self._unidentified.keys()  # a log that is there, but closed
         for topic_partition in sorted(self._future.keys() - self._current.keys() - unopened):
@@ -160,8 +158,11 @@ class LogManager:
         offsets: Mapping[TopicPartition, int] | None = None,
         closing: Closing = IN_ONE_GO,
     ) -> None:
-        """Flush and close every log, write the checkpoints (`offsets`: high watermarks), then the
-        clean shutdown file. Nothing may be appended meanwhile.
+        """Write the high watermarks `offsets`, if given; then close each online directory (see
+        `close_directory`), and unlock all. Nothing may be appended meanwhile.
+
+        Failures are logged. A directory is not marked as clean if its logs, or its checkpoints
+        other than the high watermarks, fail.
         """
         if offsets is not None:
             try:
@@ -187,7 +188,7 @@ class LogManager:
         return self._future.get(topic_partition)
 
     def future_partitions(self) -> list[TopicPartition]:
-        """Return the partitions that are being moved to another directory."""
+        """Return the partitions of which there is a copy, to be moved to another directory."""
         return list(self._future)
 
     def logs(self) -> Iterable[PartitionLog]:
@@ -209,13 +210,14 @@ class LogManager:
         *,
         is_new: bool = True,
     ) -> PartitionLog:
-        """Create a log, by default in the directory with the fewest logs. Raises LogDirFailure of
-        that directory, or of another one in which an older log of the partition is; and
-        PartitionUnidentified if a log that was not opened may be that of the partition.
+        """Create a log, by default in the online directory with the fewest logs. Raises
+        LogDirFailure of that directory, or of another one in which an older log of the partition
+        was; KeyError if `directory` is not one of the node's.
 
-        is_new False: the partition existed before the start. Then LogDirFailure is also raised
-        while any directory is offline, which may contain the partition's log: an empty one
-        elsewhere would lose data now and be a duplicate log later.
+        is_new False: the partition may have a log already. Then PartitionUnidentified is raised if
+        a log that was not opened may be that of the partition, and LogDirFailure while any
+        directory is offline, which may contain the log: an empty one elsewhere would lose data now
+        and be a duplicate log later.
         """
         if not is_new:
             for each in self.directories:
@@ -239,7 +241,7 @@ class LogManager:
         return log
 
     def _drop_copy(self, topic_partition: TopicPartition) -> None:
-        """Delete the copy of a log whose directory has failed. NothingCreated if its own fails."""
+        """Delete the copy of an earlier log, if there is one. NothingCreated if that fails."""
         try:
             self.moves.drop_copy(topic_partition)
         except LogDirFailure as failure:
@@ -248,7 +250,7 @@ class LogManager:
 
     def _require_free(self, topic_partition: TopicPartition, is_new: bool) -> None:
         """Raise PartitionUnidentified if a log that was not opened may be that of the partition. It
-        cannot be that of a new partition; then it is set aside.
+        cannot be that of a new partition, for which it is set aside.
         """
         path = self._unidentified.get(topic_partition)
         if path is None:
@@ -311,7 +313,7 @@ class LogManager:
         self.moves.follow(moved)
 
     def follow_log_starts(self, moved: Callable[[PartitionLog], None]) -> None:
-        """Call `moved` when a log's start offset has grown."""
+        """Call `moved` when a log's start offset has grown, but not by a truncation."""
         self.chores.follow_log_starts(moved)
 
     def _on_truncated(self, log: PartitionLog) -> None:

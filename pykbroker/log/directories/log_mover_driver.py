@@ -1,11 +1,10 @@
 """Moves partitions between the log directories of a node while they are written to (KIP-113).
 
-State: one task for each partition that is being moved. In: a partition and its target directory.
-Out:   a future log that is filled from the current one and replaces it once it has caught up; then
-       the callback of LogManager.follow_moves is called.
+State: one task for each partition that is being moved: it fills a future log from the current one,
+       which that replaces once it has caught up.
 Invariants: the current log serves until the very step in which the complete and synced copy
-       replaces it; a move survives a restart; requesting another target, or the current directory,
-       ends a move.
+       replaces it; requesting another target, or the current directory, ends a move. The next
+       start resumes a move that has not ended, if it finds the copy.
 Source: Kafka's ReplicaAlterLogDirsThread.scala, ReplicaManager.alterReplicaLogDirs.
 """
 
@@ -93,7 +92,7 @@ class LogMover:
         self._begin(topic_partition)
 
     def resume(self) -> None:
-        """Resume the moves that the previous run had begun."""
+        """Resume the moves that the previous run had begun and whose copies were found."""
         for topic_partition in self._manager.future_partitions():
             self._begin(topic_partition)
 
@@ -113,7 +112,7 @@ class LogMover:
         self._manager.moves.drop_copy(topic_partition)
 
     async def stop(self) -> None:
-        """Stop the moves; the next start resumes them."""
+        """Stop the moves, for `resume` after the next start."""
         tasks = list(self._tasks.values())
         self._tasks.clear()
         for task in tasks:
@@ -138,7 +137,9 @@ class LogMover:
         self._tasks.pop(topic_partition, None)
 
     async def _copy(self, topic_partition: TopicPartition) -> None:
-        """Copy until the future log holds everything that the current one does, then swap them."""
+        """Copy until the future log holds everything that the current one does, then swap them;
+        end early if one of the two is gone.
+        """
         is_synced = False
         truncations = hole = None
         while True:
@@ -214,8 +215,8 @@ class LogMover:
 
 
 def cut_at_hole(source: PartitionLog, future: PartitionLog, now_ms: int) -> None:
-    """Truncate the copy at a gap in which the current log has batches: a power failure took them
-    from the copy, or the log was copied with a hole of its own and has fetched them since.
+    """Truncate the copy at its first gap in which the current log has batches: a power failure took
+    them from the copy, or the log was copied with a hole of its own and has fetched them since.
     """
     future.local.unsynced_from = None
     for start, end in gaps(future, 0):
@@ -249,7 +250,9 @@ def cut_what_differs(source: PartitionLog, future: PartitionLog, now_ms: int) ->
 
 
 def align(source: PartitionLog, future: PartitionLog, now_ms: int) -> None:
-    """Align the copy with the current log after retention, DeleteRecords or a truncation."""
+    """Let a copy that ends before the current log's start begin there, and truncate one that ends
+    after its end.
+    """
     if future.log_end_offset < source.log_start_offset:
         future.truncate_fully_and_start_at(source.log_start_offset, now_ms)
     elif future.log_end_offset > source.log_end_offset:

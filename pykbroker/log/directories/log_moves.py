@@ -3,10 +3,10 @@
     /a/orders-0                    the log, until its copy is complete
     /b/orders-0.<id>-future        the copy, which log_mover_driver fills
 
-State: none of its own; the copies and the current logs are those of LogManager.
-In:    partitions to move. Out: PartitionLog; LogDirFailure; calls of what `follow` was given.
-Invariant: a crash within `promote` leaves one log of a partition, or a copy that the next start
-       promotes; log_promotion.py has the exception, a failing directory.
+The copies and the current logs are those of LogManager. A crash within `promote` leaves one log of
+a partition, or a copy that the next start with all directories promotes; log_promotion.py has the
+exception, a failing directory.
+
 Source: Kafka's LogManager.java (getOrCreateLog, replaceCurrentWithFutureLog).
 """
 
@@ -55,7 +55,9 @@ class LogMoves:
     def create_copy(
         self, topic_partition: TopicPartition, directory: str, now_ms: int = 0
     ) -> PartitionLog:
-        """Create an empty copy in another directory, to be filled and then promoted."""
+        """Create an empty copy in another directory, to be filled and then promoted. Raises
+        LogDirFailure; KeyError if the partition has no log or the directory is unknown.
+        """
         current = self._current[topic_partition]
         target = self._directories.at(directory)
         name = aside_name(topic_partition, self._files.unique_id(), FUTURE)
@@ -66,9 +68,8 @@ class LogMoves:
         return log
 
     def promote(self, topic_partition: TopicPartition) -> PartitionLog:
-        """Replace a log by its copy, which has caught up; the old log is deleted.
-
-        A crash in between may leave a copy without a log, which the next start promotes.
+        """Replace a log by its copy, which has caught up; the old log, if there is one, is deleted.
+        Raises LogDirFailure.
         """
         copy = self._copies[topic_partition]
         old = self._current.get(topic_partition)
@@ -85,7 +86,9 @@ class LogMoves:
         return copy
 
     def _hand_over(self, old: PartitionLog, copy: PartitionLog) -> None:
-        """Make its compaction and log start checkpoints durable in the new directory."""
+        """Hand the state of the log to the copy, and its compaction and log start checkpoints to
+        the new directory; they are durable unless their file is just being written.
+        """
         copy.local.identity = old.local.identity
         copy.producers.verifications = old.producers.verifications
         partition = old.topic_partition

@@ -3,10 +3,11 @@
     /a/orders-0                 the log    -> /a/orders-0.<id>-delete
     /b/orders-0.<id>-future     its copy   -> /b/orders-0
 
-In:    both logs. Out: their new names, durable; LogDirFailure of the directory that failed.
-Invariants: there are never two logs of a partition, unless the copy was renamed, and its directory
-       failed before it was synced or renamed back. If the copy cannot take its place, the log is
-       renamed back, because what has a name with `-delete` is deleted at the next start.
+There are never two logs of a partition, unless the copy was renamed, and its directory failed
+before it was synced or renamed back. If the copy cannot take its place, the log is renamed back
+(unless its own directory fails), because what has a name with `-delete` is deleted at the next
+start.
+
 Source: Kafka's LogManager.replaceCurrentWithFutureLog, which renames the copy first.
 """
 
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 
 
 def put_in_place(log: PartitionLog, aside: str, copy: PartitionLog) -> None:
-    """Rename `log` to `aside`, and `copy` to the name that a log of the partition has."""
+    """Rename `log` to `aside`, and `copy` to the name that a log of the partition has, durably.
+    Raises LogDirFailure.
+    """
     home, copied = log.directory, copy.directory
     log.move_to(f"{log.log_directory}/{aside}")
     place = f"{copy.log_directory}/{copy.topic_partition}"

@@ -5,10 +5,8 @@
 
 State: the logs that were deleted since their log directory was synced, numbered: a power failure
        may bring them back.
-In:    logs that are no longer looked up. Out: their new names; LogDirFailure; `unsynced`, for the
-       housekeeping driver.
-Invariants: no checkpoint entry of a log applies to the next log of its name; a deleted log does not
-       come back beside another one of its partition, because the next start refuses two.
+Invariant: a deleted log does not come back beside one of its partition in another log directory,
+       because the next start refuses two.
 Source: Kafka's LogManager.asyncDelete, which syncs the log directory after each renaming.
 """
 

@@ -10,12 +10,11 @@ new one, would hide or lose its records.
 
 State   per file: its offsets without those of logs deleted since, and whether the file still
         contains such entries; writes in progress in threads; logs that exist but are not open.
-In      offsets to write. Out: the offsets that were read; LogDirFailure.
 Invariants
     No log is created in the directory while a file has an entry for an older one of its name
     (`settle`), except for a file that a thread is writing just then: a write that was in progress
     when a log was deleted is repeated without it, when it ends. Entries of logs that are not open
-    are kept. A file is replaced atomically, and not rewritten if nothing changed since.
+    are kept. A file is replaced atomically.
 Source  Kafka's LogManager.java (asyncDelete), LogCleanerManager.java (updateCheckpoints).
 """
 
@@ -52,8 +51,8 @@ NAMES = (
 
 
 def recovery_points(logs: Iterable[PartitionLog]) -> dict[TopicPartition, int]:
-    """Return from where on the next start checks the logs; also for holes that this one has left
-    (see holes.py).
+    """Return the recovery points of the logs; for one that may still have a hole since the recovery
+    of this start (holes.py), at most where that began.
     """
     return {log.topic_partition: _checked_from(log) for log in logs}
 
@@ -65,7 +64,7 @@ def _checked_from(log: PartitionLog) -> int:
 
 
 def log_starts(logs: Iterable[PartitionLog]) -> dict[TopicPartition, int]:
-    """Return the log starts that differ from the first segment's base offset."""
+    """Return the log starts that are above the first segment's base offset."""
     return {
         log.topic_partition: log.log_start_offset
         for log in logs
@@ -115,7 +114,9 @@ class OffsetCheckpoints:
         self._stale: set[str] = set()
 
     def offsets(self, name: str) -> Mapping[TopicPartition, int]:
-        """Return the entries of a file, without logs that were deleted since."""
+        """Return the entries of a file as last read or written, without logs that were deleted
+        since.
+        """
         return self._on_disk[name]
 
     def is_readable(self, name: str) -> bool:
@@ -124,8 +125,8 @@ class OffsetCheckpoints:
     def read(self, present: Collection[str]) -> None:
         """Read the files. `present`: the partitions whose logs, or copies of them, exist.
 
-        As in Kafka, a checkpoint that does not parse counts as empty; then more is checked. If the
-        disk fails, that is so only for the cleaner's.
+        A checkpoint that does not parse counts as empty (in Kafka its directory goes offline). If
+        the disk fails, that is so only for the cleaner's.
         """
         self._unreadable.clear()
         for name in NAMES:
@@ -151,7 +152,7 @@ class OffsetCheckpoints:
     # -- writing --------------------------------------------------------------------------------
 
     def write(self, name: str, offsets: Mapping[TopicPartition, int]) -> None:
-        """Replace a file, durably."""
+        """Replace a file, durably, unless this object has last written the same to it."""
         if self._unopened:
             known = self._on_disk[name]
             offsets = {tp: known[tp] for tp in self._unopened if tp in known} | dict(offsets)
@@ -167,7 +168,7 @@ class OffsetCheckpoints:
         self._stale.discard(name)
 
     def put(self, name: str, topic_partition: TopicPartition, offset: int) -> None:
-        """Add an entry to a file."""
+        """Add an entry to a file; if a thread is writing the file, when that ends."""
         write = self._under_way.get(name)
         if write is not None:
             write.offsets[topic_partition] = offset
@@ -187,7 +188,9 @@ class OffsetCheckpoints:
         return write
 
     def end(self, write: CheckpointWrite) -> None:
-        """End a write, even if it failed. A write that has ended is not repeated again."""
+        """End a write, even if it failed; if it succeeded, but entries have changed since, repeat
+        it. Does nothing for a write that has ended.
+        """
         if self._under_way.get(write.name) is not write:
             return
         del self._under_way[write.name]
@@ -201,7 +204,8 @@ class OffsetCheckpoints:
         offsets: Mapping[TopicPartition, int],
     ) -> None:
         """Replace a file in the thread in which `run` runs a function; at most one at a time for
-        each file. If the caller is closed meanwhile, its process ends, and nothing is repeated.
+        each file. If the caller is cancelled meanwhile, because its node stops, the write does not
+        end, and nothing is repeated.
         """
         write = self.begin(name, offsets)
         try:
@@ -214,8 +218,8 @@ class OffsetCheckpoints:
     def keep(self, topic_partition: TopicPartition) -> None:
         """Keep the entries of a log that exists but was not opened.
 
-        Its recovery point is always written, because the next start has to check the log from
-        there.
+        Its recovery point, 0 if unknown, is written, because the next start has to check the log
+        from there.
         """
         self._unopened.add(topic_partition)
         points = self._on_disk[RECOVERY_POINT_CHECKPOINT]
@@ -237,7 +241,9 @@ class OffsetCheckpoints:
                 self._stale.add(name)
 
     def settle(self, topic_partition: TopicPartition) -> None:
-        """Remove the entries of an older log with this name, before a new one is created."""
+        """Remove the entries of an older log with this name, before a new one is created, from the
+        files that no thread is writing.
+        """
         if topic_partition not in self._gone:
             return
         for name in self._stale - self._under_way.keys():

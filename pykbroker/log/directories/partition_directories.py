@@ -2,8 +2,9 @@
 
     orders-3                                  the partition
     orders-3.<32 hex digits>-future           a copy on its way here from another directory
-    orders-3.<32 hex digits>-delete           deleted; removed after log.segment.delete.delay.ms
-    orders-3.<32 hex digits>-stray            found at start, but not assigned to this node
+    orders-3.<32 hex digits>-delete           deleted or replaced; removed after
+                                              log.segment.delete.delay.ms
+    orders-3.<32 hex digits>-stray            set aside for an operator: not of a replica here
 
 Source: LocalLog.parseTopicPartitionName, logDeleteDirName.
 """

@@ -7,7 +7,7 @@
     intact batches whose offsets exceed 31 bits             `OffsetsOverflow`: it is split
     a synced segment that ends within a batch               `ends_torn`: reading resumes after it
 
-State   none. In: a segment, a position in it. Out: exceptions, and text for the node's log.
+The functions only read the segment; recovery (segment_recovery.py, log_loader.py) changes it.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from pykbroker.values import NamedTuple
 if TYPE_CHECKING:
     from pykbroker.log.segments.segment import Segment
 
-#: How far to search for intact batches after a bad place whose length leads to none.
+#: How far to search for an intact batch after a bad place whose length leads to none.
 SEARCHED_BYTES: Final = 64 << 20
-#: The remainder of a batch that was cut off by the end of its file; readers stop there.
+#: The most that is left of a batch that was cut off by the end of its file (`ends_torn`).
 TORN_BYTES: Final = 4 << 20
 _CHUNK_BYTES: Final = 1 << 20
 #: Possible starts of a batch: an offset below 2^48, a length of 14 to 2^24, magic 0 to 2.
@@ -54,7 +54,9 @@ class OffsetsOutOfPlace(Exception):
 
 
 class OffsetsOverflow(Exception):
-    """The offsets of a segment are more than 31 bits apart, as cleaners before 1.1 left them."""
+    """The offsets of a segment are more than 31 bits apart, as old cleaners of Kafka left them
+    (KAFKA-6264).
+    """
 
     def __init__(self, segment: Segment, offset: int) -> None:
         super().__init__(f"{segment.file.path} holds offset {offset}, too far from its base offset")
@@ -62,8 +64,8 @@ class OffsetsOverflow(Exception):
 
 
 class CutReport(NamedTuple):
-    """What recovery removes from a segment; the last three fields describe
-    the intact batches in it.
+    """What recovery removes from a segment; the last three fields describe the intact batches that
+    follow the bad place, up to the next bad one: their number, and the first and last offset.
     """
 
     position: int
@@ -124,7 +126,9 @@ def ends_torn(segment: Segment, position: int) -> bool:
 
 
 def end_before(segment: Segment, position: int) -> int:
-    """Return the offset after the last batch that ends at or before `position`."""
+    """Return the offset after the batch that ends at `position`; the segment's base offset for 0.
+    Raises CorruptSegment if the batches do not lead to `position`.
+    """
     end = segment.base_offset
     for _, header in segment.headers_from(0, position):
         end = header.next_offset
@@ -144,7 +148,8 @@ def _sound_behind(segment: Segment, bad: int, from_offset: int) -> Iterator[Batc
 
 def _next_sound(segment: Segment, bad: int, from_offset: int) -> int | None:
     """Return the position of the next intact batch: where the bad one says that it ends, else the
-    first within SEARCHED_BYTES whose offsets are not below `from_offset`.
+    first MAYBE_BATCH within SEARCHED_BYTES whose offsets are not below `from_offset`; None if there
+    is none.
     """
     size = LOG_OVERHEAD + int.from_bytes(segment.file.pread(LOG_OVERHEAD, bad)[8:12], "big")
     if size >= LOG_OVERHEAD and bad + size < segment.size:

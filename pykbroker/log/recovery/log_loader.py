@@ -1,20 +1,19 @@
 """Reads a partition's directory and turns whatever a crash left behind into valid segments.
 
-    *.deleted             unlinked
+    *.deleted             unlinked, but not a *.checkpoint.deleted
     *.cleaned             unlinked, with every *.swap at or above the lowest of them
-    *.swap                a finished compaction: replaces the segments that it covers
+    *.swap                a finished compaction or split: replaces the segments that it covers
     index without a .log  unlinked
-    .log without an index, or with one of a wrong size: checked and indexed again
+    .log with an index that is missing or cannot be valid: checked and indexed again
     unclean shutdown      every batch from the recovery point on is checked; at the first bad one
                           the segment is cut, and the segments after it are deleted; so is an
                           empty last segment behind a hole, if the log was never compacted
     offsets that are more than 31 bits apart in a .log      it is split (segment_split.py)
     a log that ends before its start offset, unless nothing of it is lost: it begins anew there
 
-In:    the directory, the checkpoints' entries, whether the shutdown was clean.
-Out:   segments, the log's bounds, leader epochs and producers, for opening.py.
-Invariants: reading the same directory twice gives the same result. Intact batches with impossible
-       offsets are not cut: OffsetsOutOfPlace asks for an operator's decision.
+Where an intact batch has impossible offsets, no batch is cut: OffsetsOutOfPlace asks for an
+operator's decision. Reading the same directory twice gives the same log.
+
 Source: Kafka's LogLoader.java.
 """
 
@@ -87,14 +86,16 @@ class LogLoader:
         )
         self.segments = SegmentList()
         self.deleted: set[int] = set()
-        """Segments that a crash kept from being deleted as a whole."""
+        """The base offsets of segments whose deletion a crash has interrupted."""
         self.recovered: list[Segment] = []
         """Segments whose indexes were rebuilt, and that the next flush has to sync."""
         self.has_new_names = False
         """Files were created, and the next flush has to sync the directory."""
 
     def load(self) -> int:
-        """Load the directory and return the log end offset; the other results are attributes."""
+        """Load the directory and return the log end offset; the other results are attributes.
+        Raises OSError, OffsetsOutOfPlace.
+        """
         self.finish_interrupted_work()
         end_offset = self.load_all_segments()
         first = self.segments.first.base_offset
@@ -211,7 +212,7 @@ class LogLoader:
 
     def require_no_overflow(self) -> None:
         """Raise OffsetsOverflow for a segment that overflows; only closed segments with a distant
-        successor are checked.
+        successor, which are not recovered anyway, are checked.
         """
         for segment in self.segments:
             following = self.segments.higher(segment.base_offset)
@@ -227,7 +228,7 @@ class LogLoader:
             raise OffsetsOverflow(segment, end_offset - 1)
 
     def tell_losses(self, orphaned: list[int]) -> None:
-        """Report closed segments whose log file is missing or empty, which is
+        """Report closed segments whose log file is missing (its index is there) or empty, which is
         visible without scanning.
         """
         emptied = [
@@ -245,11 +246,9 @@ class LogLoader:
                 )
 
     def tell_lost_start(self, orphaned: list[int]) -> None:
-        """Report that the first segments were deleted from outside: pykbroker
-        never deletes a log file alone.
-
-        After a clean shutdown the checkpoints also tell where the log began, because they follow
-        its start.
+        """Report it if the first log files were deleted from outside. An index without its log
+        file tells where the log began, unless a deletion was interrupted; after a clean shutdown
+        the checkpoints do, too, because they follow its start.
         """
         first = self.segments.first.base_offset
         known = [base for base in orphaned if base not in self.deleted]
@@ -273,7 +272,7 @@ class LogLoader:
 
     def index_fault(self, segment: Segment, sizes: dict[str, int]) -> str | None:
         """Return why the indexes of the segment cannot be valid, judging by the sizes of the offset
-        and time index and the content of the transaction index.
+        and time index and the content of the transaction index; None if they may be valid.
         """
         for index in (segment.offset_index, segment.time_index):
             name = os.path.basename(index.path)
@@ -322,8 +321,8 @@ class LogLoader:
                 self.tell_hole(segment, later[0])
 
     def tell_hole(self, segment: Segment, following: Segment) -> None:
-        """Report a hole: a power failure may lose pages of a file and keep
-        those of a file written later.
+        """Report a hole between two segments, if there is one: a power failure may lose pages of a
+        file and keep those of a file written later.
 
         The log continues after such a hole, as in Kafka: it cannot be distinguished with certainty
         from the result of compaction, and the records after it may have been acknowledged.
@@ -434,8 +433,8 @@ class LogLoader:
         return self.log_start_offset
 
     def end_of_last_segment(self) -> int:
-        """Return the end of the last segment. Even after a clean shutdown, an index or a log that
-        does not parse is recovered.
+        """Return the end of the last segment. Even after a clean shutdown, it is recovered, and cut
+        at damage, if its index or its end does not parse.
         """
         last = self.segments.last
         try:

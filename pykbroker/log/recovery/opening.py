@@ -1,8 +1,6 @@
 """Opens a partition's log, recovering it if necessary: here, or first in a worker process.
 
-In:    the directory, the checkpoints' entries, whether the shutdown was clean.
-Out:   a PartitionLog; OSError, LogDirFailure, OffsetsOutOfPlace.
-Invariant: opening the same directory twice gives the same log (log_loader.py).
+Opening the same directory twice gives the same log (log_loader.py).
 """
 
 from __future__ import annotations
@@ -43,8 +41,9 @@ def open_log(
     """Open or create the log in `directory`. Raises OSError or LogDirFailure, or
     OffsetsOutOfPlace, before which no batch is cut off.
 
-    is_contiguous: the topic was never compacted, so a gap between segments is reported as a loss,
-    and after an unclean stop empty last segments behind one are deleted.
+    is_contiguous: the topic was never compacted, so missing and empty log files and, after an
+    unclean stop, gaps between recovered segments are reported as losses, and empty last segments
+    behind a gap are deleted.
     """
     if not files.is_dir(directory):
         files.mkdir(directory)
@@ -133,7 +132,7 @@ def recover_and_close(files: Files, task: RecoveryTask) -> int:
 
 
 def unflushed_bytes(files: Files, directory: str, recovery_point: int) -> int:
-    """Return the size in bytes of the segments that the recovery of a log checks."""
+    """Return the size in bytes of the segments that the recovery of a log checks after a crash."""
     sizes = {
         offset_of(name): size
         for name, size in files.list_sizes(directory).items()

@@ -1,8 +1,7 @@
 """Recovers logs with much unflushed data in worker processes, before a node serves clients.
 
-In      RecoveryTasks, in any order. Out: the end offsets of the logs that were recovered.
-State   one run: the waiting tasks, the biggest first. A worker that dies is not replaced. Logs
-        that were not recovered are left out of the result: the caller recovers them itself.
+The biggest logs are recovered first. A worker that dies is not replaced. Logs that were not
+recovered are left out of the result: the caller recovers them itself.
 """
 
 from __future__ import annotations
@@ -73,7 +72,9 @@ class RecoveryPool:
 async def recover_many(
     environment: Environment, tasks: Sequence[RecoveryTask], workers: int
 ) -> Mapping[str, int]:
-    """Recover logs in parallel; return {directory: end offset} of those that were recovered."""
+    """Recover logs in parallel, in up to `workers` processes; return {directory: end offset} of
+    those that were recovered.
+    """
     pool = RecoveryPool(tasks)
     started_ns = environment.clock.monotonic_ns()
     count = min(workers, len(tasks), environment.background.processors)

@@ -1,10 +1,10 @@
 """The worker process that recovers logs with much unflushed data after a crash.
 
-    in    {RecoveryTask as a JSON array}                one per line, on its standard input
+    in    a RecoveryTask as a JSON array                one per line, on its standard input
     out   {"end_offset": 42} | {"failed": "message"}    one per line, on its standard output
 
-State   none between tasks. The process ends at the end of its input, including when its parent is
-        gone.
+State   none between tasks. The process ends at the end of its input, which is also reached when its
+        parent is gone (after the current task).
 Run     by environment/real/worker_process.py, for recovery_driver.py
 """
 

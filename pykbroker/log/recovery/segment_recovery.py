@@ -1,12 +1,8 @@
-"""Repairs a segment from its batches.
+"""Repairs a segment from its batches: checks them, and rebuilds the indexes and producer state.
 
-Every batch is checked, a torn tail is cut, and indexes and producer state are rebuilt.
+Only bytes that are no batch or have a wrong checksum, and what follows them, are cut. Without
+`cuts` they are kept, and indexed as far as each batch leads to the next.
 
-In:  a segment as found, producer state as of its base offset, the leader epochs so far.
-Out: the number of bytes cut; OffsetsOutOfPlace, OffsetsOverflow, CorruptSegment, OSError.
-Invariants: only bytes that are no batch or have a wrong checksum, and what follows them, are cut;
-without `cuts` they are kept, and what follows them is indexed. If none are kept, the log file then
-holds only valid batches with ascending offsets.
 Source: LogSegment.recover, UnifiedLog.rebuildProducerState.
 """
 
@@ -152,7 +148,9 @@ def recover_segment(
 def apply_producer(
     producers: ProducerStateManager, header: BatchHeader, batch: Buffer
 ) -> CompletedTxn | None:
-    """Apply a batch without checks, because it was written before (origin REPLICATION)."""
+    """Apply a batch without the checks of a client's, because it was written before (origin
+    REPLICATION). Return the transaction that it ends, if any. One that is refused is ignored.
+    """
     if header.producer_id < 0:
         return None
     try:
@@ -167,8 +165,8 @@ def apply_producer(
 
 
 def rebuild_indexes(segment: Segment) -> None:
-    """Rebuild only the offset and time index, if they are garbage. Raises CorruptSegment at damage
-    in the log file; what is before it is indexed.
+    """Rebuild only the offset and time index, from the headers. Raises CorruptSegment where they
+    lead to what is no batch or is out of order; what is before it is indexed.
     """
     was_writable = segment.is_writable
     reset_indexes(segment)
@@ -181,8 +179,8 @@ def rebuild_indexes(segment: Segment) -> None:
 
 
 def index_batches_from(segment: Segment, position: int, least_offset: int) -> None:
-    """Index the batches from `position` on; raises CorruptSegment at the
-    first that is out of order.
+    """Index the batches from `position` on, by their headers. Raises CorruptSegment at what is no
+    batch, or is out of order: offsets below `least_offset` are.
     """
     previous = least_offset - 1
     for place, header in segment.headers_from(position):
@@ -193,7 +191,9 @@ def index_batches_from(segment: Segment, position: int, least_offset: int) -> No
 
 
 def index_what_follows(segment: Segment, position: int, least_offset: int) -> None:
-    """Index the batches after damage, as far as each leads to the next, regardless of checksums."""
+    """Index the batches from damage at `position` on, as far as each leads to the next, regardless
+    of checksums.
+    """
     with contextlib.suppress(CorruptSegment):
         index_batches_from(segment, position, least_offset)
 
@@ -242,8 +242,9 @@ def rebuild_producer_state(
     end_offset: int,
     is_clean: bool = False,
 ) -> None:
-    """Load the newest snapshot at or below end_offset and replay the batches after it; take a
-    snapshot at end_offset and, where the replay gets there, at the last two segments.
+    """Load the newest usable snapshot at or below end_offset, unless the state covers the log up to
+    there, and replay the batches after it; take a snapshot at end_offset and, where the replay gets
+    there, at the last two segments, unless there is one.
     """
     producers = snapshots.manager
     to_snapshot = {end_offset}
