@@ -1,7 +1,7 @@
 """The batches appended in this round, until one write puts them into the log.
 
     add      queues a batch; the checks of later batches already see it
-    write    one writev, after which the log end offset moves
+    write    writes what is queued with writev, after which the log end offset moves
     roll     writes the queued batches; the next batch begins a segment
 
 State: the queued bytes, the places of their batches in the log, their producer updates.
@@ -139,7 +139,7 @@ class AppendQueue:
     # -- writing --------------------------------------------------------------------------------
 
     def write(self) -> None:
-        """Write what is queued with one writev, then move the log end offset.
+        """Write what is queued with writev, then move the log end offset.
 
         On LogDirFailure the log is offline, and the queued batches are discarded, unless it was the
         flush after the write (flush.messages) that failed. The next start may find them in the

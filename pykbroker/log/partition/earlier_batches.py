@@ -1,8 +1,8 @@
 """Reads from the log the earlier batches of a producer whose state comes from a snapshot.
 
 A snapshot holds the last batch of each producer, but a client may repeat any of its last five. If
-an earlier one is refused as out of order, as Kafka does, clients begin a new epoch and store it a
-second time.
+an earlier one is refused as out of order, as Kafka does, a client may begin a new epoch and store
+it a second time.
 
 In: a producer's state and its log. Out: the state with up to five batches.
 Invariants: at most about MOST_HEADERS headers and MOST_BYTES of the log are read, because this

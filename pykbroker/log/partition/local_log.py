@@ -105,8 +105,9 @@ class LocalLog:
         self.truncations = 0
         """How often the end of the log was cut off."""
         self.unsynced_from: int | None = None
-        """The first offset that may not have been synced before an unclean stop, for `first_hole`;
-        None if the log was not recovered, and once it has been compared with a leader or leads."""
+        """The first offset that may not have been synced before an unclean stop, for `first_hole`
+        and the recovery point checkpoint; None if the log was not recovered, and once it has been
+        compared with a leader or leads."""
         self._logged: tuple[str, ...] = ()
         """Damage that was logged already."""
         self.update_config(config)

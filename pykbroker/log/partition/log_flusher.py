@@ -39,7 +39,7 @@ class LogFlusher:
         self.recovery_point = recovery_point
         self.last_flush_ms = local.now_ms
         self._closed_unsynced: tuple[Segment, ...] = ()
-        """Rolled or recovered since the last flush: this wrote to their indexes."""
+        """Rolled or recovered since the last job: this wrote to their indexes."""
         self._latest_job: FlushJob | None = None
         self._is_directory_durable = is_directory_durable
         """False: the directory is new, the next flush syncs its name and partition.metadata."""

@@ -9,8 +9,8 @@ Out     for a batch: KafkaError if it must not be appended, the batch that it du
 Invariants
     `prepare` changes nothing. `apply` replaces the old entry with a new one, so `undo` (in reverse
     order, after a failed write) restores producers and transactions, but not verifications.
-    The first unstable offset never passes the first offset of an open transaction, nor that of an
-    ended one whose marker is at or above the high watermark.
+    The first unstable offset never passes the first offset of an open transaction, nor that of one
+    whose marker was applied since the last `clear` and is at or above the high watermark.
 
 Rules (ProducerAppendInfo.java): an unknown producer (unless it is being verified), or one without
 an epoch, may begin at any sequence; a new epoch begins at 0; an old epoch is fenced; sequences

