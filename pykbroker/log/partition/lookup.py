@@ -79,7 +79,7 @@ def aborted_transactions(
     local: LocalLog, start_offset: int, end_offset: int
 ) -> list[tuple[int, int]]:
     """Return (producer id, first offset) of the aborted transactions that overlap [start_offset,
-    end_offset), ordered by first offset.
+    end_offset), ordered by first offset. The first segment begins at or below `start_offset`.
     """
     found: list[tuple[int, int]] = []
     segment = local.segments.floor(start_offset)
@@ -96,9 +96,9 @@ def aborted_transactions(
 def aborted_in_slice(
     local: LocalLog, start_offset: int, outcome: ReadOutcome
 ) -> list[tuple[int, int]]:
-    """Return the aborted transactions that overlap what was read, and perhaps some after it (up to
-    `upper_bound_offset`). If nothing was aborted, no batch is read: the one after the slice may not
-    be in the page cache.
+    """Return (producer id, first offset) of the aborted transactions that overlap what was read,
+    and perhaps of some after it (up to `upper_bound_offset`). If nothing was aborted, no batch is
+    read: the one after the slice may not be in the page cache.
     """
     segment = local.segments.floor(start_offset)
     while segment is not None and segment.txn_index.is_empty:
