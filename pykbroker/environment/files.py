@@ -33,9 +33,10 @@ class LogDirFailure(Exception):
 
 
 class ColdRead(Exception):
-    """A look-up that must not wait for the disk needs data that is not in the page cache.
+    """A look-up that must not wait needs data that is not in the page cache, or the records of a
+    batch that takes long to search (log/partition/record_lookup.py).
 
-    `warm` fetches the data. It blocks, so call it in a thread; then repeat the look-up.
+    `warm` fetches them. It blocks, so call it in a thread; then repeat the look-up.
     """
 
     def __init__(self, warm: Callable[[], None]) -> None:

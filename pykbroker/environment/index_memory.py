@@ -19,7 +19,7 @@ class Droppable(ABC):
 
     @abstractmethod
     def drop(self) -> None:
-        """Drop the content. It is read from the file again when needed."""
+        """Drop the content, if it can be read from the file again when needed."""
 
 
 class IndexMemory:

@@ -16,7 +16,7 @@ class Timer(Protocol):
 
 
 class Scheduler(Protocol):
-    """Schedules calls for a later turn of the event loop. If a callback raises an exception, the
+    """Schedules calls for a later turn of the event loop. If a callback raises an exception, a real
     loop only logs it, so callbacks must report failures themselves.
     """
 

@@ -7,7 +7,7 @@
     wall_ms    the wall clock, for what is compared with or becomes the timestamp of a record
 
 If the wall clock is ahead by more than a day (a board without a battery has received its time, a
-laptop has slept for long), it is followed at the next check. Deadlines are then due at once, but
+laptop has slept for long), it is followed at the next check. Deadlines may then be due at once, but
 periods that machines count in days, such as offsets.retention.minutes, must not begin in 1970.
 
 Source  Kafka's Time.java: hiResClockMs for timers, milliseconds for timestamps.

@@ -9,7 +9,8 @@
     4. swap      segment_swap.py replaces the old segments (not done here)
 
 State   none of its own: a CompactionJob is complete, so a worker process can do steps 1 to 3.
-In      closed segments, which are not written to any more; Files.
+In      closed segments, which are not written to (but for a truncation of the log, after which the
+        caller drops the round); Files.
 Out     an iterator: the number of bytes read or written since the last step (for the throttle), and
         each finished Group; the caller stops the round by not resuming the iterator.
 Invariants

@@ -1,1 +1,1 @@
-"""Log directories: identity, checkpoints, and all logs in them (start with `log_manager.py`)."""
+"""Log directories: identity, checkpoints, and the logs in them (start with `log_manager.py`)."""

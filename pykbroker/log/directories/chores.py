@@ -1,4 +1,4 @@
-"""Deferred work of a node's logs: files to unlink after a delay, segments to fsync.
+"""Deferred work of a node's logs: files and directories to delete after a delay, segments to fsync.
 
 State: deletions with their delay and, once known, their due time; the flushers of logs that rolled
 and have closed segments to sync; whether a log was truncated.
@@ -14,7 +14,7 @@ from pykbroker.values import NamedTuple
 
 
 class Deletion(NamedTuple):
-    """Renamed files, or one renamed directory with its contents, to be deleted."""
+    """Files, or one directory with its contents, to be deleted."""
 
     paths: tuple[str, ...]
     is_directory: bool
@@ -99,5 +99,5 @@ class Chores:
         return logs
 
     def forget(self, log: object) -> None:
-        """Forget a log that is deleted or whose disk failed: it must not be flushed any more."""
+        """Forget the flusher of a log that is taken out of use: it must not flush any more."""
         self._rolled.pop(log, None)

@@ -1,4 +1,4 @@
-"""Opening all the logs of one log directory when the node starts.
+"""Opening the logs of one log directory when the node starts.
 
 After a clean shutdown, a log that does not end where it was flushed to is recovered as after a
 crash. After a crash, logs are checked from their recovery points on: two or more large ones in

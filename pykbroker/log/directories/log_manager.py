@@ -1,4 +1,4 @@
-"""All logs of a node, across its log directories.
+"""The topics' logs of a node, across its log directories.
 
 State: the logs by partition; future logs (copies that move between directories); the directories
        of logs that were not opened; chores; parts with a state or rules of their own:
@@ -54,7 +54,7 @@ NO_BROKER_EPOCH = -1
 
 
 class LogManager:
-    """All logs of a node."""
+    """The topics' logs of a node."""
 
     def __init__(
         self,
@@ -148,7 +148,7 @@ class LogManager:
                 self.on_dir_failure(failure.directory, failure)
 
     def shutdown(self, now_ms: int, broker_epoch: int = NO_BROKER_EPOCH) -> None:
-        """Close every log like `close_logs`, in one go."""
+        """Close the logs like `close_logs`, in one go."""
         with suppress(StopIteration):
             self.close_logs(broker_epoch).send(None)
 

@@ -1,7 +1,7 @@
 """Moves partitions between the log directories of a node while they are written to (KIP-113).
 
 State: one task for each partition that is being moved: it fills a future log from the current one,
-       which that replaces once it has caught up.
+       and once the future log has caught up, it puts it in the place of the current one.
 Invariants: the current log serves until the very step in which the complete and synced copy
        replaces it; requesting another target, or the current directory, ends a move. The next
        start resumes a move that has not ended, if it finds the copy.

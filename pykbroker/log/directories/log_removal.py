@@ -47,7 +47,8 @@ class LogRemoval:
     def delete(self, log: PartitionLog) -> None:
         """Set the directory aside immediately; its files are deleted after the delay.
 
-        A topic may have thousands of partitions, so nothing is synced here: `unsynced` is, soon.
+        A topic may have thousands of partitions, so nothing is synced here: housekeeping syncs the
+        log directories that `unsynced` returns.
         """
         self._forget(log)
         self._set_aside(log, DELETE)

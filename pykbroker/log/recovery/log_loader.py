@@ -11,8 +11,8 @@
     offsets that are more than 31 bits apart in a .log      it is split (segment_split.py)
     a log that ends before its start offset, unless nothing of it is lost: it begins anew there
 
-Where an intact batch has impossible offsets, no batch is cut: OffsetsOutOfPlace asks for an
-operator's decision. Reading the same directory twice gives the same log.
+If the first fault is an intact batch with impossible offsets, no batch is cut: OffsetsOutOfPlace
+asks for an operator's decision. Reading the same directory twice gives the same log.
 
 Source: Kafka's LogLoader.java.
 """
