@@ -21,6 +21,7 @@ from typing import Self
 
 from pykbroker.config.cluster_layout import ClusterLayout, properties_text
 from pykbroker.environment.real.ports import free_ports
+from pykbroker.log.directories.checkpoints import META_PROPERTIES, MetaProperties
 from pykbroker.testing.broker import TEST_DEFAULTS, Broker, config_of
 
 MOST_REPLICAS = 3
@@ -63,7 +64,8 @@ class Cluster:
     Keyword arguments are keys of Kafka's broker configuration with underscores in place of dots;
     `overrides` takes keys as they are; `pykbroker.testing.broker.TEST_DEFAULTS` apply to keys that
     are not given, and topics have, by default, three replicas, or one on each node if there are
-    fewer nodes. `directory` names a directory to use and keep. Raises ValueError if `controllers`
+    fewer nodes. `directory` names a directory to use and keep; what an
+    earlier Cluster left there is used again, on other ports. Raises ValueError if `controllers`
     is not between 1 and `count`.
     """
 
@@ -82,7 +84,7 @@ class Cluster:
         self._is_own = directory is None
         self.directory = Path(tempfile.mkdtemp(prefix="pykbroker-") if self._is_own else directory)  # type: ignore[arg-type]
         self.directory.mkdir(parents=True, exist_ok=True)
-        self.cluster_id = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        self.cluster_id = _cluster_id_of(self.directory)
         ids = range(1, count + 1)
         free = free_ports(count + voters)
         self.ports = dict(zip(ids, free, strict=False))
@@ -168,3 +170,12 @@ class Cluster:
 
     def __repr__(self) -> str:
         return f"Cluster({self.bootstrap_servers})"
+
+
+def _cluster_id_of(directory: Path) -> str:
+    """Return the id in a directory of a node that was formatted before, or a new one."""
+    for path in sorted(directory.glob(f"node-*/{META_PROPERTIES}")):
+        found = MetaProperties.from_bytes(path.read_bytes(), str(path)).cluster_id
+        if found is not None:
+            return found
+    return base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")

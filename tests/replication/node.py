@@ -64,7 +64,10 @@ class Node:
     def restart(self, cleanly: bool = True) -> None:
         """Stop and start on the same disk, then publish the whole image."""
         if cleanly:
-            self.log_manager.checkpoint_high_watermarks(self.manager.high_watermarks())
+            for directory in self.log_manager.directories:
+                self.log_manager.checkpoint_high_watermarks(
+                    directory, self.manager.high_watermarks()
+                )
             self.log_manager.shutdown(self.now_ms)
         else:
             self.files.kill()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -102,6 +103,17 @@ def test_topics_have_a_replica_on_each_of_three_nodes() -> None:
             assert time.monotonic() < until  # some node has not heard of it yet
             time.sleep(0.05)
         assert sorted(partitions[0].replicas) == [1, 2, 3]
+
+
+def test_a_directory_is_used_again_with_one_more_node(tmp_path: Path) -> None:
+    with Cluster(1, directory=tmp_path) as first:
+        create(first.bootstrap_servers, "kept")
+    with Cluster(2, directory=tmp_path, controllers=1) as again:
+        assert again.cluster_id == first.cluster_id
+        for node in again.nodes:
+            found: Any = admin(node.bootstrap_servers).list_topics(timeout=60)
+            assert found.cluster_id == first.cluster_id
+            assert "kept" in found.topics
 
 
 def test_more_controllers_than_nodes_are_refused() -> None:

@@ -193,7 +193,11 @@ class Connecting:
         self.outcome = Deferred()
         self._timer: asyncio.TimerHandle | None = None
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
-        self._socket = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            self._socket = socket.socket(family, socket.SOCK_STREAM)
+        except OSError as failure:  # no file descriptor is free
+            self.outcome.resolve(failure)
+            return
         try:
             self._socket.setblocking(False)
             set_options(self._socket, 0)

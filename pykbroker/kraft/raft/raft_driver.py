@@ -29,12 +29,7 @@ from pykbroker.environment.scheduler import Scheduler, Timer
 from pykbroker.environment.slices import Breathe, go_on
 from pykbroker.errors import ErrorCode, KafkaError
 from pykbroker.kraft.metadata_batches import PreparedAppend, cut_into_batches
-from pykbroker.kraft.metadata_log import (
-    ControlRecord,
-    DecodedBatch,
-    LogBatch,
-    MetadataLog,
-)
+from pykbroker.kraft.metadata_log import ControlRecord, DecodedBatch, LogBatch, MetadataLog
 from pykbroker.kraft.metadata_snapshot import Snapshot
 from pykbroker.kraft.raft import raft_events as ev
 from pykbroker.kraft.raft.commit_delivery import CommitDelivery
@@ -400,7 +395,7 @@ class RaftDriver:
         if self._stopped:
             return
         again, self._flush_again = self._flush_again, False
-        self._flushed(job)
+        again = not self._flushed(job) or again
         if again and not self._flushing:
             self._start_flush()
         if not (self._flushing or self._flush_again):
@@ -408,9 +403,13 @@ class RaftDriver:
             for waiter in waiters:
                 waiter.resolve(None)
 
-    def _flushed(self, job: FlushJob) -> None:
+    def _flushed(self, job: FlushJob) -> bool:
+        """Return False if the log was truncated meanwhile: what came since is not synced."""
+        if job.truncations != self.log.log.truncations:
+            return False
         self.log.log.mark_flushed(job.offset, self._now_ms())
         self.step(ev.Flushed(job.offset))
+        return True
 
     def _deliver(self) -> None:
         """Deliver what is committed: a portion a turn of the loop, during `open` all at once."""

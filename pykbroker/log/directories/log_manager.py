@@ -165,10 +165,12 @@ class LogManager:
         other than the high watermarks, fail.
         """
         if offsets is not None:
-            try:
-                await closing.run_jobs([partial(self.checkpoint_high_watermarks, offsets)])
-            except LogDirFailure as failure:
-                _log.error("The high watermarks were not written: %s", failure)
+            for directory in self.directories:
+                job = partial(self.checkpoint_high_watermarks, directory, offsets)
+                try:
+                    await closing.run_jobs([job])
+                except LogDirFailure as failure:
+                    _log.error("The high watermarks were not written: %s", failure)
         for directory in self.directories:
             if directory.is_online:
                 logs = self.logs_in(directory, with_future=True)
@@ -371,8 +373,9 @@ class LogManager:
         offsets = log_starts(self.logs_in(directory))
         directory.checkpoints.write(LOG_START_OFFSET_CHECKPOINT, offsets)
 
-    def checkpoint_high_watermarks(self, offsets: Mapping[TopicPartition, int]) -> None:
-        for directory in self.directories:
-            if directory.is_online:
-                found = high_watermarks(self.logs_in(directory), offsets)
-                directory.checkpoints.write(REPLICATION_OFFSET_CHECKPOINT, found)
+    def checkpoint_high_watermarks(
+        self, directory: LogDirectory, offsets: Mapping[TopicPartition, int]
+    ) -> None:
+        if directory.is_online:
+            found = high_watermarks(self.logs_in(directory), offsets)
+            directory.checkpoints.write(REPLICATION_OFFSET_CHECKPOINT, found)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +63,23 @@ def test_a_refused_connection_is_an_error() -> None:
             await in_asyncio(transport.connect("127.0.0.1", port, timeout_ms=60_000))
         with pytest.raises(OSError):
             await in_asyncio(transport.connect("no.such.host.invalid", 1, timeout_ms=60_000))
+
+    asyncio.run(main())
+
+
+def test_without_a_free_descriptor_a_connection_is_an_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def no_socket(*arguments: Any) -> None:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    async def main() -> None:
+        transport = real_environment(asyncio.get_running_loop()).transport
+        with monkeypatch.context() as patched:
+            patched.setattr(socket, "socket", no_socket)
+            attempt = transport.connect("127.0.0.1", 1, timeout_ms=60_000)
+        with pytest.raises(OSError, match="Too many open files"):
+            await in_asyncio(attempt)
 
     asyncio.run(main())
 

@@ -110,6 +110,24 @@ def test_a_disk_that_fails_before_the_next_fsync_stops_the_node(
     assert world.fatal == [failure]
 
 
+def test_an_fsync_from_before_a_truncation_makes_nothing_durable_that_came_after_it() -> None:
+    world = NodeWorld(inline=False).open()
+    raft = world.node.raft
+    committed = raft.high_watermark
+    raft.append(raft.prepare([NO_OP], atomic=True))
+    job, synced = world.scheduler.jobs.pop()
+    job()  # its end is told later
+    raft.truncate(raft.raft.epoch, committed)
+    raft.append_from_leader(decode_fetched(next_batch(raft, raft.raft.epoch), raft.raft.epoch))
+    durable = raft.flushed()
+    synced.resolve(None)
+    assert (raft.log.log.recovery_point, raft.raft.flushed_offset) == (committed, committed)
+    assert not durable.done
+    world.scheduler.run_jobs()
+    assert (raft.log.log.recovery_point, raft.raft.flushed_offset) == (committed + 1,) * 2
+    assert durable.done
+
+
 def test_after_stop_the_end_of_an_fsync_changes_nothing() -> None:
     world = NodeWorld(inline=False).open()
     reply = world.create("t")

@@ -103,7 +103,8 @@ def test_a_disk_that_fails_meanwhile_leaves_no_clean_mark(
         waiting.append((jobs, Deferred()))
         return waiting[-1][1]
 
-    closing = spawn(manager.close_logs(17, {}, Closing(run_jobs, lambda: None)))
+    offsets = {ORDERS[1]: 1}
+    closing = spawn(manager.close_logs(17, offsets, Closing(run_jobs, lambda: None)))
     _, writing = waiting.pop()
     writing.resolve(LogDirFailure("/a", "writing", OSError("no space")))
     files.fail = failing("/a/")
@@ -111,6 +112,7 @@ def test_a_disk_that_fails_meanwhile_leaves_no_clean_mark(
         jobs, done = waiting.pop()
         done.resolve(run_in_place(jobs).value)
     assert "The high watermarks were not written" in caplog.text
-    assert "The shutdown was not clean: closing in log directory /a" in caplog.text
+    assert "The shutdown was not clean: closing orders-0 in log directory /a" in caplog.text
     assert not files.exists(CLEAN)
     assert files.exists("/b/.kafka_cleanshutdown")
+    assert files.read_file(f"/b/{HIGH_WATERMARKS}") == b"0\n1\norders 1 1\n"

@@ -113,7 +113,8 @@ def test_high_watermarks_are_kept(files: MemoryFiles) -> None:
     manager = loaded(files, "/a", "/b")
     for tp in ORDERS[:2]:
         append(manager.create(tp, TOPIC_ID, TopicConfig.default()), b"a")
-    manager.checkpoint_high_watermarks({ORDERS[0]: 1, ORDERS[1]: 1, ORDERS[2]: 9})
+    for directory in manager.directories:
+        manager.checkpoint_high_watermarks(directory, {ORDERS[0]: 1, ORDERS[1]: 1, ORDERS[2]: 9})
     assert files.read_file("/a/replication-offset-checkpoint") == b"0\n1\norders 0 1\n"
     assert files.read_file("/b/replication-offset-checkpoint") == b"0\n1\norders 1 1\n"
     manager.shutdown(NOW_MS)

@@ -144,7 +144,8 @@ def test_a_topic_made_again_keeps_all_its_records_over_a_kill(
     (directory,) = manager.directories
     manager.checkpoint_log_start_offsets(directory)
     manager.checkpoint_recovery_points(directory)
-    manager.checkpoint_high_watermarks({ORDERS: 20})
+    for directory in manager.directories:
+        manager.checkpoint_high_watermarks(directory, {ORDERS: 20})
     directory.checkpoints.put(CLEANER_OFFSET_CHECKPOINT, ORDERS, 15)
     manager.delete(ORDERS)
     if is_stopped:
