@@ -137,11 +137,27 @@ def _ids(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
+def _has_conflict(text: str) -> bool:
+    """Whether a merge has left its marks, which no parser sees in a docstring or a page."""
+    return any(line.startswith(("<" * 7 + " ", ">" * 7 + " ")) for line in text.splitlines())
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "docs").glob("*.md")), ids=_ids)
+def test_page(path: Path):
+    assert not _has_conflict(path.read_text("utf-8"))
+
+
+def test_the_marks_of_a_merge_are_seen():
+    assert _has_conflict('"""A module.\n' + "<" * 7 + ' HEAD\n"""\n')
+    assert not _has_conflict("a <<<<<<< b\n=======\n")
+
+
 @pytest.mark.parametrize("path", _sources() + sorted(TESTS.rglob("*.py")), ids=_ids)
 def test_file(path: Path):
     text = path.read_text("utf-8")
     assert len(text.splitlines()) <= MAX_FILE_LINES, "split the file by role or subject"
     assert path.stem not in BANNED_NAMES, "name it after what it holds"
+    assert not _has_conflict(text)
     tree = ast.parse(text)
     if text.strip() and not path.stem.startswith("test_"):
         assert ast.get_docstring(tree), "a module opens with what it is"
