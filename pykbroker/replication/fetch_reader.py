@@ -18,6 +18,7 @@ from functools import partial
 from pykbroker.environment.files import ColdRead, LogDirFailure
 from pykbroker.environment.slices import Breathe, paced_if
 from pykbroker.errors import ErrorCode, KafkaError
+from pykbroker.log.partition.partition_log import PartitionLog
 from pykbroker.protocol.messages.fetch_response import (
     AbortedTransaction,
     EpochEndOffset,
@@ -249,8 +250,9 @@ def has_enough(
 ) -> bool:
     """Return whether a read now would have something to return: `min_bytes` readable, or a change.
 
-    As in Kafka's DelayedFetch, gone or moved partitions, another leader epoch, a diverging log, an
-    offset beyond the bound (a truncated log), a failed or damaged one end the wait immediately.
+    As in Kafka's DelayedFetch, an offset in a segment that others follow, gone or moved partitions,
+    another leader epoch, a diverging log, an offset beyond the bound (a truncated log), a failed or
+    damaged one end the wait immediately.
     Raises ColdRead if a look-up must not wait for the disk.
     """
     try:
@@ -279,7 +281,7 @@ def _finds_enough(
         bound = partition.bound(isolation)
         offset = asked.fetch_offset
         if offset < bound:
-            if min_bytes <= 1:
+            if min_bytes <= 1 or _is_on_older_segment(partition.log, offset, bound):
                 return True
             available += min(asked.max_bytes, partition.log.bytes_between(offset, bound))
             if available >= min_bytes:
@@ -290,3 +292,9 @@ def _finds_enough(
         if last_epoch >= 0 and diverging_epoch(partition.log, last_epoch, offset) is not None:
             return True
     return False
+
+
+def _is_on_older_segment(log: PartitionLog, offset: int, end_offset: int) -> bool:
+    """A read stops at the end of its segment: what is left of one is not held back for more."""
+    segments = log.local.segments
+    return segments.floor(offset) is not segments.floor(end_offset)

@@ -144,7 +144,8 @@ class Fetching:
         ):
             return self.respond(result)
         waiting = WaitingFetch(self, result)
-        if context.followed is not None and waiting.try_complete():
+        is_read_in_part = result.size_bytes > 0 and len(result.read) <= MANY
+        if (context.followed is not None or is_read_in_part) and waiting.try_complete():
             return waiting.deferred
         waiting.wait_until(now_ms + params.max_wait_ms)
         # A client may request a wait of days, and disconnect.

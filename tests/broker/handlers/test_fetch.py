@@ -167,6 +167,18 @@ def test_min_bytes_gathers_several_appends(broker: Broker) -> None:
     assert values(only(call)) == [b"d", b"e"]
 
 
+def test_what_is_left_of_an_older_segment_does_not_wait_for_min_bytes(broker: Broker) -> None:
+    """As in Kafka: a read stops there, so that waiting would not bring more."""
+    log = broker.node.manager.partition(TopicPartition("t", 0)).log
+    append(broker, b"d")
+    log.roll(NOW_MS)
+    append(broker, b"e")
+    size = len(batch(b"d"))
+    call = fetch(broker, request(3, max_wait_ms=500, min_bytes=9 * size))
+    assert values(only(call)) == [b"d"]
+    assert fetch(broker, request(4, max_wait_ms=500, min_bytes=9 * size)).is_waiting
+
+
 def test_no_wait_when_none_is_asked_for(broker: Broker) -> None:
     assert only(fetch(broker, request(3, max_wait_ms=0))).records == b""
     assert only(fetch(broker, request(3, max_wait_ms=500, min_bytes=0))).records == b""
