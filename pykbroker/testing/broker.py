@@ -1,4 +1,4 @@
-"""A real node in a process of its own, on a free port, with a directory of its own or a given one.
+"""A real node in a process of its own, by default on a free port and with a temporary directory.
 
 The node is ready when `start` returns. `restart` keeps its data, and its port unless `listeners` is
 configured. The node stops when the process that started it is killed; its temporary directory then
@@ -47,7 +47,7 @@ class Broker:
 
     Keyword arguments are keys of Kafka's broker configuration with underscores in place of dots;
     `overrides` takes keys as they are. TEST_DEFAULTS apply to keys that are not given. `data_dir`
-    names a directory to use and keep, instead of a temporary one.
+    names the log directory to use and keep; by default it is temporary.
     """
 
     def __init__(
@@ -163,8 +163,9 @@ class Broker:
     def kill(self) -> None:
         """Kill the node (SIGKILL) and wait until it is gone: the process crashes, nothing more.
 
-        What the process held in memory is lost, files may end in the middle of a record, and the
-        directory has no mark of a clean stop, so the next start recovers it. The operating system
+        What the process held in memory is lost, files may end in the middle of a record, and if the
+        node was ready, its directory has no mark of a clean stop, so the next start recovers it.
+        The operating system
         survives: it keeps what was written and not yet flushed to the disk, and it closes the
         connections, so that clients notice at once. A power cut would lose unflushed writes, and
         a broken network would leave clients waiting; `pykbroker.testing.world` simulates those.

@@ -59,7 +59,8 @@ class ClusterNode(Broker):
 
 
 class Cluster:
-    """`count` nodes, of which the first `controllers` are the voters of the metadata quorum.
+    """`count` nodes, of which the first `controllers` (by default up to three) are the voters of
+    the metadata quorum.
 
     Keyword arguments are keys of Kafka's broker configuration with underscores in place of dots;
     `overrides` takes keys as they are; `pykbroker.testing.broker.TEST_DEFAULTS` apply to keys that

@@ -21,7 +21,7 @@ _DEFAULT: Final = -1  # num.partitions, default.replication.factor
 
 
 class TopicNotCreated(Exception):
-    """The broker did not create a topic; the text contains its name and the reason."""
+    """The broker answered with an error for a topic; the text contains its name and the reason."""
 
 
 def create_topics(address: tuple[str, int], topics: Topics) -> None:

@@ -8,7 +8,8 @@
 --seed 17                               only this seed
 
 For a life that fails the end of its timeline, the failure and the command that repeats it are
-printed, and the exit code is 1. With --mutants it is 1 if a broken rule was not noticed.
+printed, and the exit code is 1. With --mutants, one line for each broken rule is printed, and the
+exit code is 1 if one was not noticed.
 """
 
 from __future__ import annotations

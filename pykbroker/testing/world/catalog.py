@@ -4,7 +4,8 @@ State: one `TopicPromise` per topic that was ever requested; the producer ids th
 Invariants that it checks: a topic whose creation was acknowledged exists, with its partitions and
 configuration, until its deletion is requested; a topic whose deletion was acknowledged reappears
 only through another creation that had no response; a change without a response happened as a whole
-or not at all; no producer id is assigned twice with the same epoch.
+or not at all; no producer id is assigned twice with the same epoch (to producers that are not
+transactional; the ids of others are in `transaction_ledger.py`).
 """
 
 from __future__ import annotations
@@ -88,8 +89,8 @@ class Catalog:
     def __init__(self) -> None:
         self.topics: dict[str, TopicPromise] = {}
         self.power_failures = 0
-        """Counts power failures that may have lost records: a response to a request from before one
-        promises nothing.
+        """Grows when a power failure may have lost records: a response to a request from before
+        that promises nothing.
         """
         self._producer_ids: set[tuple[int, int]] = set()
 

@@ -6,7 +6,7 @@ kill_several, power_several, stop_several     nodes end together, or shortly aft
 part          two nodes cannot reach each other; then, sometimes, one of them is killed: the last
               in-sync replica may fail, and an eligible one be left
 late          what a node has sent to another arrives after the node has lost its power, and perhaps
-              restarted: messages of its former life may reach the present one
+              restarted: messages of its former life may arrive during the present one
 """
 
 from __future__ import annotations

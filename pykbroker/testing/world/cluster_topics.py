@@ -1,4 +1,4 @@
-"""The topics of a cluster, and the configuration that all of its nodes share.
+"""Topics of a cluster (`transactions.py` has another one), and settings that all its nodes share.
 
 Names say what a topic is about; `min.insync.replicas` is 2 except in "one-in-sync". In "flushed",
 each replica flushes its log after every append.

@@ -1,7 +1,7 @@
 """Rules about replicas that move between the log directories of a node.
 
-    when a copy takes the place of a log, it has what the log has, and what was flushed is flushed
-    (`check_same`; in compacted topics, not all of it is compared)
+    when a copy takes the place of a log, it has what the log has from the start of the copy on, and
+    what was flushed is flushed (`check_same`; in compacted topics, not all of it is compared)
     after the faults, every move ends; then every replica is in one directory, one of those that
     operators were promised, if any; and neither a copy nor a log that it replaced is left
     the metadata says in which directory each replica is

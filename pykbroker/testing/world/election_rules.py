@@ -1,9 +1,10 @@
 """What committed metadata may say about leaders, in-sync and eligible replicas (KIP-966).
 
 The rules follow the metadata log and know nothing of the controller that wrote it. A replica is out
-of service if its broker is fenced or shutting down, or its log directory is offline.
+of service if its broker is not registered, is fenced or shutting down, or its log directory is
+offline.
 
-    a leader is in sync; a replica that joins the ISR is in service (`_check_joined`)
+    a leader is in sync; a replica that joins the ISR of a leader is in service (`_check_joined`)
     an elected leader was in sync before, or was eligible and no in-sync replica is in service
     (`_check_elected` has what a reassignment may do); only if no replica of either kind is left may
     the last known leader lead, and then it recovers; any other one only where the topic allows
@@ -14,9 +15,8 @@ With eligible.leader.replicas.version 1 also:
 
     no in-sync replica is out of service, unless it joined so
     a change that leaves a partition without a leader names the last known one, others name none
-    a replica that leaves fewer than min.insync.replicas in sync stays eligible, until enough are in
-    sync again, or its broker registers again; if that is after a crash, it is neither in sync nor
-    eligible
+    a replica that leaves fewer than min.insync.replicas in sync stays eligible (`_check_eligible`)
+    a replica whose broker registers again after a crash is then neither in sync nor eligible
 
 Source: KIP-966; Kafka's `PartitionRegistration.java` for the effect of a record.
 """
@@ -248,6 +248,10 @@ class ElectionRules:
         self.last_known_elected += 1
 
     def _check_eligible(self, key: PartitionKey, before: Standing, after: Standing) -> None:
+        """Check that replicas are eligible only while too few are in sync, and that none ceases to
+        be eligible then, unless the partition recovers, the replica is removed from it, or its
+        broker registers again in the same batch.
+        """
         had_all = before.in_sync | before.eligible
         if not after.eligible <= had_all:
             raise self._violated(key, f"it was {before}: an eligible replica was not in sync")

@@ -2,14 +2,15 @@
 
     kill, power, stop           the process is killed, the machine loses its power, a clean shutdown
     crash                       the same as kill or power, at the n-th disk call from now
-    sync fails, disk full       the disk returns errors; the node may exit and is started again
+    sync fails, disk full       the disk returns errors; the node may exit, and is killed when the
+                                disk works again
     broken directory            one of several log directories fails (`broken_directories.py`): the
                                 node may lose it, or end if its metadata log is there
     pause, slow threads         the process does not run; its background work is slow
     clock                       the wall clock jumps
     cut, slow link, break       the network, one way; one connection
 
-A directory that is mended, perhaps at once, is used from the next start on.
+A directory that the node took offline is used again from the first start after its repair.
 
 Which kinds a world uses is drawn as well (`weights`), so that rare combinations of faults become
 frequent. Most faults end by themselves after a while. `heal` and `mend` end all but pauses
@@ -283,8 +284,8 @@ class Faults:
             self.world.after(LOOK_AGAIN_US, self._calm_when_back, stopping)
 
     def mend(self) -> None:
-        """Stop all faults, and start every node that is down. Pauses and shutdowns that have begun
-        take their time.
+        """Stop all faults, kill the nodes whose disk is doubtful, and start every node that is
+        down. Pauses and shutdowns that have begun take their time.
         """
         self.is_over = True
         self.world.timeline.note("faults", "are over")

@@ -1,6 +1,7 @@
 """Rules about the internal state of nodes that serve (`NodeRule`, `ImageRule`).
 
-Rules about what clients see are in the ledgers, the catalog and the clients.
+`CoordinatorTerms` is no rule: it reports a change. Rules about what clients see are in the ledgers,
+the catalog and the clients.
 """
 
 from __future__ import annotations

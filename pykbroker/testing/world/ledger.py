@@ -8,7 +8,8 @@ Invariants, checked when clients report and when whole logs are compared (`settl
 
 * one offset holds one record for ever: an acknowledged or seen record is neither lost nor replaced,
   unless retention, DeleteRecords or compaction may delete it, or a power failure may have taken it;
-* a log contains only records that were sent; a record of an idempotent producer at most once;
+* a log contains only records that were sent; a record of an idempotent producer at most once, but
+  for what a replica missed that the others deleted (`_may_be_at`);
 * the records of one idempotent producer id are in the order in which they were sent.
 """
 

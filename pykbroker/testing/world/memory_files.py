@@ -297,7 +297,9 @@ class MemoryFiles(Files):
         self._locks.clear()
 
     def hand_over(self) -> MemoryFiles:
-        """Return the same disk for the next process; counted calls of this object now crash."""
+        """Return the same disk for the next process, with its broken directories and without its
+        other faults; counted calls of this object now crash.
+        """
         following = MemoryFiles()
         following.root = self.root
         following.calls = self.calls

@@ -1,8 +1,8 @@
 """The world of one node that is broker and controller.
 
     1  the node formats itself, an administrator creates topics
-    2  producers, readers, the administrator and in some lives members of a group work while faults
-       come; one life in three has transactional producers and read_committed readers
+    2  producers, readers, another administrator and in some lives members of a group work while
+       faults come; one life in three has transactional producers and read_committed readers
        (`transactions.py`)
     3  no more faults; producers end, readers reach the end of the partitions that they read
     4  the logs are compared with the promises; the node stops, starts, and they are compared again

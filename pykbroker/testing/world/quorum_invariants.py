@@ -1,10 +1,10 @@
 """Rules about the metadata quorum, checked after every event of a node's process.
 
-As in Kafka's RaftEventSimulationTest: one leader an epoch, epochs and high watermarks that do not
-go back, logs that agree on what is committed. In addition: a new leader has what was committed in
-earlier epochs; a leader tells no lower high watermark than its follower knows (Kafka's
-`FollowerState` would throw); a candidate has asked before its election whether it would win
-(KIP-996), so that a voter that was cut off ends no epoch when it comes back.
+As in Kafka's RaftEventSimulationTest: one leader an epoch, epochs and (while a process runs) high
+watermarks that do not go back, logs that agree on what is committed. In addition: a new leader has
+what was committed in earlier epochs; a leader tells no lower high watermark than its follower knows
+(Kafka's `FollowerState` would throw); a candidate has asked before its election whether it would
+win (KIP-996), so that a voter that was cut off ends no epoch when it comes back.
 """
 
 from __future__ import annotations

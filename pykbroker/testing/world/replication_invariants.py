@@ -2,9 +2,9 @@
 
     one leader per epoch
     a leader's high watermark and log start never move back in its epoch
-    what is below a leader's high watermark is committed: every replica has the same batches there
-    (not compared in compacted topics), a new leader has all of them, a replica that was found to
-    have them does not truncate them
+    what is below a leader's high watermark is committed: no replica has other batches there (not
+    compared in compacted topics), a new leader has all of them, a replica that was found to have
+    them does not truncate them
     log start <= high watermark <= log end; the last stable offset and what was flushed are not
     above the high watermark and the log end
     a follower's high watermark is not above what its leaders have committed

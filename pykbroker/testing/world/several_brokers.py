@@ -6,8 +6,8 @@
     3  no more faults: all replicas of all partitions get in sync (unless a log needs another record
        for that, see `_waits_for_a_record`: then the life ends)
     4  clients show that everything works, producers end, readers reach the end
-    5  replicas have what was promised, and do not differ in topics that are not compacted; all
-       nodes fail, and this still holds
+    5  replicas have what was promised, and no two have different batches at one offset in topics
+       that are not compacted; all nodes fail, and this still holds
 
 The nodes of one life in two have several log directories (`directory_moves.py`).
 """

@@ -9,7 +9,9 @@ Invariants that it checks when clients report, and when nothing is open any more
 * a read_committed reader never sees a record of a transaction that is begun or aborted;
 * it sees each record of a committed transaction, at one offset;
 * it sees all of an asked transaction, or nothing, in all of its partitions;
-* no producer id is given to two transactional ids, or with the same epoch to two producers.
+* no producer id is given to two transactional ids, or with the same epoch to two producers;
+* a group's committed offset is that of its last committed transaction, or of a later one that may
+  be committed.
 
 Clients check by `is_replaced` that a producer that was replaced does not succeed any more. A power
 failure excuses the transactions of which it may take something (`transaction_losses.py`).
@@ -229,7 +231,7 @@ class TransactionLedger:
                 instance.is_contested = True
 
     def id_refused(self, transactional_id: str) -> None:
-        """Record an error response to InitProducerId: it has no effect after that."""
+        """Record an error response to InitProducerId: no later effect of it is expected."""
         self._unanswered[transactional_id] -= 1
 
     def nothing_is_late(self, transactional_id: str) -> None:

@@ -2,8 +2,8 @@
 
 A scenario adds nodes, clients and rules, and calls `run_for` and `run_until`. These raise
 `Violation` when a rule does not hold or a client saw an invalid result, and any other exception
-that reaches the event loop as it is. What happens depends only on the seed and the scenario: two
-runs have the same `timeline.digest`.
+that reaches the event loop as it is (a `SimulatedCrash` of a process ends its node instead). What
+happens depends only on the seed and the scenario: two runs have the same `timeline.digest`.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ class Administrator(Client):
         self.kept: set[str] = set()
         self.is_one_of_several = False
         """Nodes may lag behind and others change topics, too: this one changes its own only, and
-        what it is shown is not compared."""
+        the topics and configurations that it is shown are not compared."""
         self.changes = 0
 
     async def script(self) -> None:

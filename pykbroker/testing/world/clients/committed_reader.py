@@ -1,8 +1,8 @@
 """A read_committed reader: it reports to its ledger what a Kafka consumer would return to its user.
 
 It follows all partitions of the topic of transactions, and leaves out control batches and what the
-aborted lists name. While there are faults it begins again at the start of the log now and then, for
-the ledger to compare both readings.
+aborted lists name. Now and then while there are faults, and after a power failure that may have
+lost records, it begins again at offset 0, for the ledger to compare both readings.
 """
 
 from __future__ import annotations

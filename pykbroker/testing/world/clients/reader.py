@@ -1,6 +1,6 @@
 """A reader: it follows partitions from their start to their end, with fetch sessions or without.
 
-Each partition is read from its leader, with a session for each node that leads some. The reader
+Each partition is read from its leader; a session is with one node that leads some. The reader
 checks that offsets follow each other without gaps, except in compacted topics and in those that a
 power failure may have taken records from; where its offset is out of range, it may go to the start
 of the log. When the faults are over it must reach the end of every partition: this reveals a

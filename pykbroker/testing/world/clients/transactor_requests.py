@@ -4,7 +4,7 @@
     success                                 continues
     a retriable code, or no response        sends the same request again
     fenced, a new epoch                     stops being used (`Fenced`)
-    the transaction cannot be committed     aborts it (`MustAbort`)
+    the transaction cannot be committed     aborts it (`MustAbort`); after EndTxn, stops being used
     no success in TRIES tries               disappears (`Vanished`); long after the faults this is
                                             a violation, unless a power failure explains it
     unknown to a former coordinator         disappears

@@ -2,7 +2,7 @@
 
     mutant.py            how a rule is broken and restored
     log_mutants.py       logs
-    serving_mutants.py   fetches, sessions, waiting, connections
+    serving_mutants.py   fetches, sessions, waiting, connections, and more
     group_mutants.py     consumer groups
     metadata_mutants.py  topics, configurations, the metadata log
     transaction_mutants.py  the coordinator of transactions, markers, what readers and groups see
