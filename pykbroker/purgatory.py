@@ -7,9 +7,9 @@ keys (a partition, for example) and may have a deadline. Code that changes the o
 State: the operations by key, their deadlines in a timing wheel, and the remaining work of a turn.
 Out: calls of the operations' `try_complete` and `expire`. No clock, thread or event loop.
 Invariants: an operation completes, expires or is cancelled, once. Finished operations are dropped
-from all keys when PURGE_AT of them, counted for each key, are held. A turn of the event loop stops trying and
-expiring operations when it has spent `effort`. `do_rest` does the rest in a later turn, so that
-thousands of long polls woken by one record do not delay other clients.
+from all keys when PURGE_AT of them, counted for each key, are held. A turn of the event loop stops
+trying and expiring operations when it has spent `effort`. `do_rest` does the rest in a later turn,
+so that thousands of long polls woken by one record do not delay other clients.
 Source of the idea: Kafka's `DelayedOperationPurgatory`.
 """
 
