@@ -197,8 +197,9 @@ class AlterPartitionDriver:
                 is_again = True
                 continue
             del self._queued[key]  # the step may submit the next change
-            self._manager.step(partition, _event(proposal, found), self._now_ms())
-            is_again = is_again or (bool(found.error_code) and key in self._queued)
+            event = _event(proposal, found)
+            self._manager.step(partition, event, self._now_ms())
+            is_again = is_again or (isinstance(event, ProposalRefused) and key in self._queued)
         return is_again
 
 

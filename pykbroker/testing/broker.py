@@ -61,6 +61,7 @@ class Broker:
         self._given_dir = None if data_dir is None else Path(data_dir)
         self._work_dir: Path | None = None
         self._process: subprocess.Popen[bytes] | None = None
+        self._was_ready = False  # the running process
         self.port = 0
         self.ready_line = ""
 
@@ -132,13 +133,15 @@ class Broker:
 
     def wait_until_ready(self) -> Self:
         """Wait until the launched node serves; if it ends or takes too long, kill it and raise
-        BrokerFailed.
+        BrokerFailed. Returns at once if it was ready before.
         """
-        try:
-            self._wait_until_ready(self.process)
-        except BaseException:
-            self.kill()
-            raise
+        if not self._was_ready:
+            try:
+                self._wait_until_ready(self.process)
+            except BaseException:
+                self.kill()
+                raise
+            self._was_ready = True
         return self
 
     def stop(self) -> None:
@@ -275,6 +278,7 @@ class Broker:
     def _forget(self) -> None:
         process = self._process
         self._process = None
+        self._was_ready = False
         if process is not None:
             for stream in (process.stdin, process.stdout):
                 if stream is not None:

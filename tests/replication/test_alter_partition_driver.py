@@ -184,6 +184,7 @@ def test_a_recovery_state_that_does_not_exist_is_an_error_of_the_controller() ->
     message, answer = leader.sent[0]
     answer.resolve(answer_of(message, leader_recovery_state=9))
     assert partition.isr.members == {1}
+    assert len(leader.sent) == 1
     leader.scheduler.advance(RETRY_MS)
     assert len(leader.sent) == 2
 

@@ -29,6 +29,7 @@ def test_it_serves_and_leaves_nothing() -> None:
         data_dir, process = broker.data_dir, broker.process
         assert (data_dir / "meta.properties").exists()
         assert "started" in broker.log_text
+        assert broker.wait_until_ready().process is process  # ready once is enough
     assert not data_dir.exists()
     assert process.poll() is not None
     with pytest.raises(BrokerFailed):

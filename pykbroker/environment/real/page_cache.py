@@ -11,6 +11,7 @@ import os
 from functools import cache
 
 _RWF_NOWAIT: int | None = getattr(os, "RWF_NOWAIT", None)
+_MOST_BUFFERS = 1024  # that one call of preadv takes: IOV_MAX of Linux
 _NO_NOWAIT = frozenset((errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS))
 
 
@@ -67,12 +68,18 @@ def is_cached(file: int, size: int, position: int) -> bool:
 
 
 def warm(file: int, size: int, position: int) -> None:
-    """Make the kernel fetch a range of at most 128 MiB. It blocks, so call it in a thread. Raises
-    OSError if the disk failed.
+    """Make the kernel fetch a range. It blocks, so call it in a thread. Raises OSError if the disk
+    failed.
 
     The bytes are copied repeatedly into one small buffer, so no memory is allocated and freed
     (which would interrupt the event loop's core), and nothing passes through the interpreter.
     """
+    at_once = len(_nowhere()) * _MOST_BUFFERS
+    for start in range(0, size, at_once):
+        _warm_at_once(file, min(at_once, size - start), position + start)
+
+
+def _warm_at_once(file: int, size: int, position: int) -> None:
     nowhere = _nowhere()
     whole, rest = divmod(size, len(nowhere))
     targets: list[bytearray | memoryview] = [nowhere] * whole

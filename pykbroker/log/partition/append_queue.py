@@ -23,7 +23,7 @@ from pykbroker.environment.files import Buffer, LogDirFailure
 from pykbroker.errors import KafkaError
 from pykbroker.log.partition.local_log import LocalLog
 from pykbroker.log.partition.log_flusher import LogFlusher
-from pykbroker.log.producers.producer_state import ProducerUpdate
+from pykbroker.log.producers.producer_state import CompletedTxn, ProducerUpdate
 from pykbroker.log.segments.entry_index import MAX_RELATIVE_OFFSET
 from pykbroker.log.segments.index_files import CorruptIndex
 from pykbroker.log.segments.segment import CorruptSegment, Placed, Segment
@@ -158,10 +158,12 @@ class AppendQueue:
         try:
             if not segment.is_writable:
                 local.guarded("opening a segment", segment.make_writable)
+            aborted = self._aborted()
+            if aborted:  # before the write: a damaged index is rebuilt from the segment
+                local.guarded("opening a transaction index", segment.txn_index.load)
             segment.append(self._parts, batches)
-            for update in self._updates:
-                if update.completed is not None and update.completed.is_aborted:
-                    local.has_new_names |= segment.txn_index.append_aborted(update.completed)
+            for completed in aborted:
+                local.has_new_names |= segment.txn_index.append_aborted(completed)
         except (LogDirFailure, KafkaError):
             self._take_back()
             raise
@@ -178,6 +180,14 @@ class AppendQueue:
         local.log_end_offset = self._producers.map_end_offset = self.next_offset
         if local.log_end_offset >= self._flusher.due_offset:
             self._flusher.flush()
+
+    def _aborted(self) -> list[CompletedTxn]:
+        """Return the transactions that the queued markers abort."""
+        return [
+            completed
+            for update in self._updates
+            if (completed := update.completed) is not None and completed.is_aborted
+        ]
 
     def _take_back(self) -> None:
         """Discard what is queued, so that the log in memory ends where it ended before."""

@@ -284,7 +284,7 @@ class LogLoader:
                 return f"{name} has {size} bytes, not a multiple of {index.ENTRY_BYTES}"
         if os.path.basename(segment.txn_index.path) in sizes:
             try:
-                _ = segment.txn_index.index
+                segment.txn_index.load()
             except CorruptIndex as fault:
                 return str(fault)
         return None

@@ -94,6 +94,10 @@ class IndexFile(Droppable, Generic[IndexT]):
                 self.memory.loaded(self, index.size_bytes)
         return index
 
+    def load(self) -> None:
+        """Read the file, unless its content is in memory."""
+        _ = self.index
+
     def drop(self) -> None:
         """Drop the content, unless entries are not in the file yet or the file is preallocated."""
         if not self._unwritten and not self._is_writable:
@@ -168,7 +172,7 @@ class PreallocatedIndexFile(IndexFile[EntryIndexT]):
 
     def preallocate(self) -> None:
         """Extend the file, because the segment became writable."""
-        _ = self.index
+        self.load()
         if self.memory is not None:
             self.memory.forget(self)
         self._is_writable = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -51,6 +52,18 @@ def test_a_page_that_is_not_there_is_told_and_can_be_fetched(
     assert fetched == [(7, 300_000)]
     assert read_cached(file, 300_000, 7) == CONTENT[7:300_007]
     assert is_cached(file, 300_000, 7)
+
+
+def test_a_range_of_more_buffers_than_the_kernel_takes_is_fetched(tmp_path: Path) -> None:
+    path = tmp_path / "sparse"
+    with path.open("wb") as content:
+        content.truncate(129 * 1024 * 1024)
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        warm(descriptor, 129 * 1024 * 1024, 0)
+        assert is_cached(descriptor, 129 * 1024 * 1024, 0)
+    finally:
+        os.close(descriptor)
 
 
 def test_a_file_system_that_cannot_tell_is_read(file: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,8 @@ import pytest
 from pykbroker.environment.files import LogDirFailure
 from pykbroker.errors import KafkaError
 from pykbroker.log.partition.append_outcome import AppendOrigin
+from pykbroker.log.segments.txn_index import ENTRY_BYTES
+from pykbroker.protocol.control_records import ABORT, EndTxnMarker, build_marker_batch
 from pykbroker.testing.world.memory_files import MemoryFiles
 from tests.log.log_makers import (
     DIRECTORY,
@@ -25,6 +27,12 @@ from tests.log.log_makers import (
 @pytest.fixture
 def files() -> MemoryFiles:
     return memory_disk()
+
+
+def _abort_of(producer_id: int) -> bytearray:
+    return build_marker_batch(
+        EndTxnMarker(ABORT, 1), producer_id=producer_id, producer_epoch=0, timestamp_ms=NOW_MS
+    )
 
 
 def test_nothing_is_visible_before_it_is_written(files: MemoryFiles) -> None:
@@ -174,21 +182,34 @@ def test_a_damaged_index_is_rebuilt_when_its_segment_must_be_closed_first(
 
 
 def test_a_failed_transaction_index_takes_the_turn_back(files: MemoryFiles) -> None:
-    from pykbroker.protocol.control_records import ABORT, EndTxnMarker, build_marker_batch
-
     log = open_orders(files)
     log.append_as_leader(batch_of(b"t", producer=(9, 0, 0), is_transactional=True), 0, NOW_MS)
     log.write_pending()
     size = log.size_bytes
-    marker = build_marker_batch(
-        EndTxnMarker(ABORT, 1), producer_id=9, producer_epoch=0, timestamp_ms=NOW_MS
-    )
-    log.append_as_leader(marker, 0, NOW_MS, AppendOrigin.COORDINATOR)
+    log.append_as_leader(_abort_of(9), 0, NOW_MS, AppendOrigin.COORDINATOR)
     files.fail = lambda name, path: OSError(errno.EIO, "bad") if "txnindex" in path else None
     with pytest.raises(LogDirFailure):
         log.write_pending()
     assert (log.log_end_offset, files.size(f"{DIRECTORY}/{0:020d}.log")) == (1, size)
     assert log.producers.first_unstable_offset() == 0
+
+
+def test_a_damaged_transaction_index_is_rebuilt_before_an_abort_is_written(
+    files: MemoryFiles,
+) -> None:
+    log = open_orders(files)
+    for sequence in range(2):
+        batch = batch_of(b"t", producer=(9, 0, sequence), is_transactional=True)
+        log.append_as_leader(batch, 0, NOW_MS)
+        log.append_as_leader(_abort_of(9), 0, NOW_MS, AppendOrigin.COORDINATOR)
+        if sequence:
+            files.write_file(log.active.txn_index.path, b"\xff" * 40)
+            log.active.txn_index.unload()
+        log.write_pending()
+    assert log.log_end_offset == 4
+    assert log.aborted_transactions(0, 4) == [(9, 0), (9, 2)]
+    assert files.size(log.active.txn_index.path) == 2 * ENTRY_BYTES
+    assert values_of(log)[::2] == [b"t", b"t"]
 
 
 def test_an_offline_log_writes_nothing_more(files: MemoryFiles) -> None:
