@@ -1,6 +1,6 @@
 """Values that become available later, and coroutines that wait for them, without an event loop.
 
-    Deferred    assigned once, calls one listener in place; `await` in a coroutine of `spawn`
+    Deferred    assigned once, calls one listener in place; `await` it in a Task's coroutine
     then        applies a function to a value, now or later
     chain       the same, for a function that may return a Deferred itself
     gather      combines several values into one, now or later
@@ -81,9 +81,7 @@ class Deferred:
         self._callback = None
 
     def __await__(self) -> Generator[Deferred, Any, Any]:
-        """Return the value, or raise it if it is an exception. For coroutines run
-        by `spawn` only.
-        """
+        """Return the value, or raise it if it is an exception. Only for coroutines of a Task."""
         if not self.done:
             yield self
         value = self.value
@@ -207,7 +205,7 @@ class Task(Deferred):
         return str(getattr(self._coroutine, "__qualname__", "a coroutine"))
 
     def start(self) -> None:
-        """Run up to the first await that has to wait. Called by `spawn`."""
+        """Run up to the first await that has to wait; `spawn` calls this."""
         self._run(self._coroutine.send, None)
 
     def cancel(self) -> None:

@@ -1,7 +1,8 @@
-"""Limits how much memory the indexes of closed segments use, for a whole node.
+"""Limits how much memory the indexes of closed segments, and all transaction indexes, use, for a
+whole node.
 
 State: the loaded indexes, in the order in which they were loaded; use does not change it.
-Invariant: at most `max_bytes`, or a single larger index.
+Invariant: at most `max_bytes` by their sizes when loaded, or a single larger index.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ class Droppable(ABC):
 
 
 class IndexMemory:
-    """The loaded indexes of closed segments; drops those that were loaded first beyond a limit."""
+    """The loaded indexes; beyond a limit, drops those that were loaded first."""
 
     def __init__(self, max_bytes: int = MAX_LOADED_BYTES) -> None:
         self.max_bytes = max_bytes
