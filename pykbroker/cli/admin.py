@@ -41,6 +41,7 @@ RETRIABLE: Final = frozenset(
     )
 )
 
+_JAVA_ERRORS: Final = "org.apache.kafka.common.errors."
 # Key types of FindCoordinator.
 GROUP: Final = 0
 TRANSACTION: Final = 1
@@ -77,10 +78,12 @@ def exception_name(code: int) -> str:
     """Return the name of Java's exception for a code, as some scripts print it: that of the code,
     which for a few codes is not what Java calls it.
     """
+    if code == ErrorCode.NON_EMPTY_GROUP:
+        return f"{_JAVA_ERRORS}GroupNotEmptyException"
     words = ErrorCode(code).name.split("_")
     name = "".join(word.capitalize() for word in words)
     name = name.removesuffix("Error").removesuffix("Exception")
-    return f"org.apache.kafka.common.errors.{name}Exception"
+    return f"{_JAVA_ERRORS}{name}Exception"
 
 
 class BrokerConnection:
@@ -109,7 +112,9 @@ class BrokerConnection:
         return api_key in self._versions
 
     def send(self, request: Message, version: int | None = None) -> Any:
-        """Send a request in the highest version that both sides support; return the response."""
+        """Send a request, and return the response. The version is the highest that both sides
+        support, unless it is given.
+        """
         key = request.API_KEY
         if version is None:
             version = self._pick_version(key, request.MIN_VERSION, request.MAX_VERSION)
@@ -189,11 +194,14 @@ class AdminClient:
         *,
         client_id: str | None = None,
         timeout_ms: int = 60_000,
+        request_timeout_ms: int | None = None,
         of_controllers: bool = False,
     ) -> None:
+        """`timeout_ms` bounds retries; the lesser of the two bounds each wait for the network."""
         self.of_controllers: Final = of_controllers
         self._client_id = client_id or "pykbroker-cli"
         self._timeout_s = timeout_ms / 1000
+        self._request_timeout_s = min(timeout_ms, request_timeout_ms or timeout_ms) / 1000
         self.timeout_ms: Final = timeout_ms
         self._connections: dict[str, BrokerConnection] = {}
         self._nodes: dict[int, Node] | None = None
@@ -225,7 +233,7 @@ class AdminClient:
         address = f"{host}:{port}"
         connection = self._connections.get(address)
         if connection is None:
-            connection = BrokerConnection(host, port, self._client_id, self._timeout_s)
+            connection = BrokerConnection(host, port, self._client_id, self._request_timeout_s)
             self._connections[address] = connection
         return connection
 

@@ -29,7 +29,7 @@ Node N keeps its data in DIR/node-N, its configuration in DIR/node-N.properties 
 DIR/node-N.log. The first nodes are controllers as well as brokers. Clients connect to consecutive
 ports from --base-port, one for each node; the controllers use the ports after these."""
 
-# Each is a process with some 60 MB of memory: a higher number is a typing error.
+# Each is a process of its own: a higher number is more likely a typing error.
 MOST_NODES: Final = 100
 
 _DATA_DIR: Final = "./pykbroker-cluster"

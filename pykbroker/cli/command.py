@@ -68,7 +68,7 @@ def is_number(text: str) -> bool:
 
 
 def whole_number(bits: int) -> Callable[[str], int]:
-    """Return an option type: a whole number of at most `bits` bits, as Java parses it."""
+    """Return an option type: a whole number of at most `bits` bits, with or without a sign."""
 
     limit = 1 << (bits - 1)
 
@@ -98,7 +98,9 @@ def print_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def run_guarded(action: Callable[[], int]) -> int:
-    """Run a command; a CommandError is told on standard error, with exit code 1; Ctrl-C is 130."""
+    """Run a command and return its exit code: 1 for a CommandError, which is printed on standard
+    error, and if the reader of standard output has gone; 130 for Ctrl-C.
+    """
     try:
         code = action()
         sys.stdout.flush()

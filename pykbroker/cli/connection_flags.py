@@ -66,10 +66,12 @@ def connect(options: argparse.Namespace, timeout_ms: int | None = None) -> Admin
     servers = options.bootstrap_server or settings.get("bootstrap.servers", DEFAULT_BOOTSTRAP)
     if timeout_ms is None:
         timeout_ms = int(settings.get("default.api.timeout.ms", "60000"))
+    request_timeout = settings.get("request.timeout.ms")
     return AdminClient(
         servers if controllers is None else controllers,
         client_id=settings.get("client.id"),
         timeout_ms=timeout_ms,
+        request_timeout_ms=None if request_timeout is None else int(request_timeout),
         of_controllers=controllers is not None,
     )
 

@@ -8,11 +8,10 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from pykbroker.cli.admin import AdminClient, ServerError, check
+from pykbroker.cli.admin import AdminClient, ServerError, check, exception_name
 from pykbroker.cli.command import CommandError, CommandParser, add_json, print_json
 from pykbroker.cli.connection_flags import add_connection, connect
 from pykbroker.cli.group_queries import list_groups
-from pykbroker.errors import ErrorCode
 
 DESCRIPTION: Final = "List, describe and delete groups, and set their offsets."
 
@@ -295,17 +294,3 @@ def _delete(client: AdminClient, groups: Sequence[str]) -> int:
     if deleted:
         print(f"\nThese consumer groups were deleted successfully: {deleted}")
     return 1
-
-
-_EXCEPTIONS: Final = {
-    ErrorCode.NON_EMPTY_GROUP: "GroupNotEmptyException",
-    ErrorCode.GROUP_ID_NOT_FOUND: "GroupIdNotFoundException",
-    ErrorCode.INVALID_GROUP_ID: "InvalidGroupIdException",
-}
-
-
-def exception_name(code: int) -> str:
-    """Return the name of the Java class that the script prints."""
-    words = ErrorCode(code).name.split("_")
-    plain = "".join(word.capitalize() for word in words) + "Exception"
-    return "org.apache.kafka.common.errors." + _EXCEPTIONS.get(ErrorCode(code), plain)

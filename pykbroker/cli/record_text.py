@@ -32,7 +32,7 @@ def parse_text(text: str, form: str) -> bytes:
             case "base64":
                 return base64.b64decode(text, validate=True)
             case "json":
-                json.loads(text)
+                _parsed(text)
     except ValueError as error:
         raise CommandError(_malformed(form, text, error)) from None
     return text.encode("utf-8", "surrogateescape")
@@ -70,7 +70,7 @@ def show_bytes(content: bytes | None, form: str, *, escaped: bool) -> bytes:
 def _indented(content: bytes) -> bytes:
     """Return JSON with indentation; other bytes unchanged."""
     try:
-        return json.dumps(json.loads(content), indent=2, ensure_ascii=False).encode()
+        return _json_bytes(_parsed(content), indent=2)
     except ValueError:
         return content
 
@@ -89,6 +89,7 @@ def _printable(content: bytes) -> bytes:
 
 def json_line(record: Any, key_form: str, value_form: str) -> bytes:
     """Return a record of kafka-python as a line of JSON."""
+    forms = (key_form, value_form)
     node: dict[str, Any] = {
         "topic": record.topic,
         "partition": record.partition,
@@ -98,7 +99,30 @@ def json_line(record: Any, key_form: str, value_form: str) -> bytes:
     _put(node, "key", record.key, key_form)
     _put(node, "value", record.value, value_form)
     node["headers"] = [_header(name, value) for name, value in record.headers]
-    return json.dumps(node, ensure_ascii=False).encode() + b"\n"
+    try:
+        return _json_bytes(node) + b"\n"
+    except ValueError:  # JSON inside, nested as deeply as a parser takes
+        return json_line(record, *("text" if each == "json" else each for each in forms))
+
+
+def _parsed(text: str | bytes) -> Any:
+    """Return the value that JSON denotes; raises ValueError, also if it is nested too deeply."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise json.JSONDecodeError("nested too deeply", "", 0) from None
+
+
+def _json_bytes(value: Any, **layout: Any) -> bytes:
+    """Return JSON with letters as they are, or escaped if one is a lone surrogate, which UTF-8 does
+    not have. Raises ValueError if it is nested too deeply.
+    """
+    try:
+        return json.dumps(value, ensure_ascii=False, **layout).encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, **layout).encode()
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
 
 
 def _put(node: dict[str, Any], part: str, content: bytes | None, form: str) -> None:
@@ -107,7 +131,7 @@ def _put(node: dict[str, Any], part: str, content: bytes | None, form: str) -> N
         return
     try:
         if form == "json":
-            node[part] = json.loads(content)
+            node[part] = _parsed(content)
             return
         if form == "text":
             node[part] = content.decode("utf-8")
@@ -131,7 +155,7 @@ def parse_json_line(line: str, topic: str) -> OutgoingRecord:
     Its topic, partition and offset are those of the original record, and are ignored.
     """
     try:
-        node = json.loads(line)
+        node = _parsed(line)
     except ValueError as error:
         raise CommandError(_malformed("json", line, error)) from None
     if not isinstance(node, dict):
@@ -159,7 +183,10 @@ def _taken(node: Mapping[str, Any], part: str) -> bytes | None:
         return None
     if isinstance(content, str):
         return content.encode("utf-8", "surrogatepass")
-    return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
+    try:
+        return _json_bytes(content, separators=(",", ":"))
+    except ValueError as error:
+        raise CommandError(f"{part}: {error}") from None
 
 
 def _headers(node: Any) -> Headers:

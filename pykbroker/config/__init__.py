@@ -2,7 +2,7 @@
 
 `BrokerConfig`, `TopicConfig` and `GroupConfig` are what the rest of the program reads;
 `definition.Key` is what is known about a name, and broker_keys, topic_keys and group_keys list
-them all. `load` gathers the text from files, environment and command line.
+them all. `load` gathers the text from files, environment and overrides.
 """
 
 from __future__ import annotations

@@ -210,7 +210,7 @@ def _plain_path(path: str) -> str:
 
 
 def _check_nesting(name: str, inner: Iterable[str], outer: Iterable[str]) -> None:
-    """Everything in a log directory is a partition: another one there would be set aside."""
+    """Raise ConfigError for a directory inside one of `outer`, whose partition it would seem."""
     for path, around in product(inner, outer):
         if os.path.abspath(path).startswith(f"{os.path.abspath(around)}/"):
             why = f"{path} lies in {around}, and would be taken for a partition of it"

@@ -61,7 +61,7 @@ API_BY_NAME: Final[dict[str, Api]] = {api.name: api for api in APIS.values()}
 
 
 def snake_case(name: str) -> str:
-    """Kafka's name in snake case: an underscore before a capital that follows a small letter."""
+    """Kafka's name in snake case: an underscore before a capital that follows no other capital."""
     out = name[:1].lower()
     for before, char in pairwise(name):
         out += "_" + char.lower() if char.isupper() and not before.isupper() else char.lower()

@@ -3,9 +3,8 @@
 In      any bytes-like object (read-only or writable memoryviews too), never copied.
 Out     an unsigned 32-bit integer; `crc32c(b, crc32c(a)) == crc32c(a + b)`.
 
-The `crc32c` package uses the processor's instruction (about 30 GB/s). Where it cannot be imported
-(it is not installed on interpreters other than CPython), crcmod takes its place, correct but some
-fifty times slower.
+The `crc32c` package uses the processor's instruction. Where it cannot be imported (it is not
+installed on interpreters other than CPython), crcmod takes its place, correct but far slower.
 """
 
 from __future__ import annotations

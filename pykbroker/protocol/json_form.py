@@ -3,7 +3,7 @@
 The JSON objects are dicts with camelCase names in schema order, uuids in Kafka's base64, bytes in
 plain base64, records as an empty string or (with ``serialize_records=False``, as in Kafka's request
 log) as ``...SizeInBytes``. Tagged fields at their defaults are left out; unknown tags are not
-shown. Reflection over the schemas: for ``dump-log`` and tests, not for the hot path.
+shown. Reflection over the schemas: for commands, the offline reader and tests, not the hot path.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ metadata), key or value (coordinator logs) or data. A field line is ``NAME TYPE 
 then ``nullable V``, ``default X``, ``tag N V``, ``flexible V``, ``key``, ``ignorable``,
 ``zerocopy``. ``struct NAME VERSIONS`` opens a struct that several fields of the message share.
 
-Used by generate.py (at development time) and json_form.py (at run time, lazily).
+Used by the generator (at development time) and json_form.py (at run time, lazily).
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ class Message:
 
 
 def to_snake_case(name: str) -> str:
-    """Kafka's own rule: an underscore goes before a capital that follows a small letter."""
+    """Kafka's own rule: an underscore goes before a capital that follows no other capital."""
     out: list[str] = []
     after_capital = True
     for char in name:

@@ -161,4 +161,6 @@ def test_errors_have_javas_names() -> None:
     package = "org.apache.kafka.common.errors"
     assert exception_name(56) == f"{package}.KafkaStorageException"
     assert exception_name(17) == f"{package}.InvalidTopicException"
+    assert exception_name(68) == f"{package}.GroupNotEmptyException"
+    assert exception_name(69) == f"{package}.GroupIdNotFoundException"
     assert exception_name(-1) == f"{package}.UnknownServerException"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import socket
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,15 @@ def test_settings_of_the_connection(broker: Broker, tmp_path: Path) -> None:
     with connect(options(file)) as client:
         assert client.timeout_ms == 5000
         assert list(client.nodes()) == [1]
+
+
+def test_the_wait_for_one_response_is_bounded(tmp_path: Path) -> None:
+    file = tmp_path / "client.properties"
+    file.write_text("request.timeout.ms=50\ndefault.api.timeout.ms=600000\n")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        servers = f"127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(CommandError, match=r"no answer from 127\.0\.0\.1:[0-9]+ in time"):
+            connect(options(file, servers))
 
 
 @pytest.mark.parametrize(

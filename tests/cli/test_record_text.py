@@ -36,6 +36,33 @@ def test_bytes_for_people() -> None:
     assert show_bytes(b"no json", "json", escaped=False) == b"no json"
 
 
+def test_lone_surrogates_stay_escaped() -> None:
+    text = b'{"a": "\\ud800 \xc3\xbc"}'
+    assert show_bytes(text, "json", escaped=False) == b'{\n  "a": "\\ud800 \\u00fc"\n}'
+    line = json_line(Consumed(None, text), "text", "json")
+    assert json.loads(line)["value"] == {"a": "\ud800 ü"}
+    assert parse_json_line(line.decode(), "copy").value == b'{"a":"\\ud800 \\u00fc"}'
+
+
+@pytest.mark.parametrize("depth", [900, 950, 980, 990, 2000, 100_000])
+def test_json_that_is_nested_too_deeply_is_text(depth: int) -> None:
+    text = b"[" * depth + b"]" * depth
+    assert show_bytes(text, "json", escaped=False).split() in (
+        [text],
+        [b"["] * (depth - 1) + [b"[]"] + [b"]"] * (depth - 1),
+    )
+    line = json_line(Consumed(None, text), "text", "json")
+    assert b"".join(line.split()).endswith(
+        (text + b',"headers":[]}', b'"' + text + b'","headers":[]}')
+    )
+    if depth < 2000:
+        return
+    with pytest.raises(CommandError, match=r"^not JSON \(nested too deeply"):
+        parse_text(text.decode(), "json")
+    with pytest.raises(CommandError, match="nested too deeply"):
+        parse_json_line(f'{{"value": {text.decode()}}}', "copy")
+
+
 def test_lines_of_json() -> None:
     record = Consumed(b"\xff", b'{"a":1}', (("h", b"1"), ("i", None), ("j", b"\xff")))
     node = json.loads(json_line(record, "text", "text"))
