@@ -10,7 +10,7 @@ from pykbroker.protocol.record_batch import CODEC_MASK, LOG_OVERHEAD
 
 
 class Chunk:
-    """`positions` are in the buffer; `at` is that of the first batch in the file."""
+    """`positions` are those of the batches in the buffer; `at` is where it begins in the file."""
 
     __slots__ = ("at", "buffer", "codecs", "positions", "sizes", "table", "view")
 

@@ -67,7 +67,7 @@ def check_offset_index(
     is missing or ends in half an entry; entries of offsets from `behind` on are ignored.
     """
     entries = _entries(segment.index_path, _OFFSET_ENTRY)
-    path = segment.index_path or segment.path.removesuffix(".log") + ".index"
+    path = segment.index_path or segment.beside(".index")
     if entries is None:
         if not is_last:
             yield Finding(WARNING, "index", path, None, None, "there is no offset index")
@@ -101,8 +101,8 @@ def check_time_index(
     segment) that it ends in half an entry; entries of offsets from `behind` on are ignored.
     """
     entries = _entries(segment.time_index_path, _TIME_ENTRY)
-    path = segment.time_index_path or segment.path.removesuffix(".log") + ".timeindex"
-    if entries is None or not len(batches.base):
+    path = segment.time_index_path
+    if path is None or entries is None or not len(batches.base):
         return
     if not is_last:
         yield from _half_entry("time index", path, _TIME_ENTRY.itemsize)

@@ -27,9 +27,13 @@ class SegmentFiles:
         """Return its path even if it does not exist: a broker creates it at the first abort in a
         segment.
         """
+        return self.txn_index_path or self.beside(".txnindex")
+
+    def beside(self, suffix: str) -> str:
+        """Return the path of the segment's file with this suffix, whether or not it exists."""
         directory, name = split_name(self.path)
         stem = name.removesuffix(".swap").removesuffix(".log")
-        return self.txn_index_path or join(directory, f"{stem}.txnindex")
+        return join(directory, stem + suffix)
 
 
 class ListingFault(NamedTuple):

@@ -41,7 +41,7 @@ from pykbroker.protocol.record_batch import (
 )
 from pykbroker.values import NamedTuple
 
-#: Bytes of decompressed records; few enough to stay in the CPU caches.
+#: At so many rows, or bytes of decompressed records, an Arrow batch is returned.
 _ROWS: Final = 4096
 _BYTES: Final = 4 << 20
 _NONE: Final = RecordColumns((), (), (), (), ())

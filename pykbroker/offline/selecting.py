@@ -78,8 +78,8 @@ def look_at_each(
 ) -> list[_Found]:
     """Return the result of `look` for each partition of a selection, in order; see `while_listed`.
 
-    A partition that is deleted meanwhile is left out; UnknownTopic is raised if it, or its topic,
-    was named.
+    A partition that is deleted meanwhile is left out; UnknownTopic is raised if the selection has
+    `topics` or `only`.
     """
     chosen = select_partitions(selection)
     listed = {

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pykbroker.offline.batch_headers import header_at
+from pykbroker.offline.faults import CorruptSegment
 from pykbroker.offline.offset_order import OffsetOrder, base_behind
 from pykbroker.offline.plain_decoder import BAD_CHECKSUM
 from pykbroker.offline.planning import plan
@@ -87,13 +88,28 @@ def _in_file(opened: SegmentFile, split: Split, timestamp_ms: int, mode: str) ->
                 if header.is_control:
                     return max(header.base_offset, split.start_offset)
                 batch = replace(split, start_position=position, end_position=reached)
-                for rows in read_split(batch, ReadOptions(columns=("offset",), mode=mode)):
-                    if rows.num_rows:
-                        return int(rows.column(0)[0].as_py())
+                try:
+                    found = _first_offset(batch)
+                except CorruptSegment:
+                    if mode == FAILFAST:
+                        raise
+                    return next_offset
+                if found is not None:
+                    return found
             next_offset = max(next_offset, header.next_offset)
     if reached < end:
         reporter.report(reached, end - reached, "no record batch")
         return next_offset
+    return None
+
+
+def _first_offset(batch: Split) -> int | None:
+    """Return the offset of the first wanted record of a batch; None if there is none. Raises
+    CorruptSegment if its records cannot be decoded.
+    """
+    for rows in read_split(batch, ReadOptions(columns=("offset",))):
+        if rows.num_rows:
+            return int(rows.column(0)[0].as_py())
     return None
 
 

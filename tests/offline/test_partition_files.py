@@ -20,4 +20,5 @@ from pykbroker.offline.partition_files import SegmentFiles
 def test_the_transaction_index_is_beside_the_log(path: str, index: str) -> None:
     files = SegmentFiles(1, path, 9, None, None, None)
     assert files.transaction_index == index
+    assert files.beside(".index") == index.replace(".txnindex", ".index")
     assert replace(files, txn_index_path="/b").transaction_index == "/b"

@@ -9,7 +9,7 @@ import pytest
 from pykbroker.offline import CorruptSegment, Selection
 from pykbroker.offline.time_lookup import offset_of_time
 from pykbroker.protocol.control_records import ABORT
-from pykbroker.protocol.record_batch import build_batch
+from pykbroker.protocol.record_batch import assemble_batch, build_batch, unpack_header
 from tests.offline.log_writer import LogWriter
 from tests.offline.samples import BASE_MS, partition_directory, simple_batches, write_segment
 
@@ -67,6 +67,17 @@ def test_damage_at_the_beginning_of_a_segment_leads_to_that_segment(tmp_path: Pa
     path.write_bytes(b"".join([batches[3][:-1] + b"?", *batches[4:]]))
     chosen = Selection((str(tmp_path),))
     assert offset_of_time(chosen, BASE_MS + 45, "PERMISSIVE") == 30
+
+
+def test_records_that_cannot_be_decoded_are_not_passed_over(tmp_path: Path):
+    batches = simple_batches(6)
+    broken = bytes(assemble_batch(b"\xff" * 60, unpack_header(batches[2])))
+    write_segment(partition_directory(tmp_path), [*batches[:2], broken, *batches[3:]])
+    chosen = Selection((str(tmp_path),))
+    with pytest.raises(CorruptSegment):
+        offset_of_time(chosen, BASE_MS + 22)
+    assert offset_of_time(chosen, BASE_MS + 22, "DROPMALFORMED") == 20
+    assert offset_of_time(chosen, BASE_MS + 15, "DROPMALFORMED") == 15
 
 
 def test_batches_out_of_order_are_not_passed_over(tmp_path: Path):
