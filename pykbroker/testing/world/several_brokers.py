@@ -42,6 +42,7 @@ from pykbroker.testing.world.invariants import (
     NoBugs,
 )
 from pykbroker.testing.world.ledger import batches_of, readable_end, records_of
+from pykbroker.testing.world.marker_invariants import CommittedMarkers
 from pykbroker.testing.world.node import Node, NodeState, add_image_rule, add_rule
 from pykbroker.testing.world.power_losses import PowerLosses
 from pykbroker.testing.world.quorum_invariants import QuorumRules
@@ -96,6 +97,7 @@ class SeveralBrokers:
         add_rule(controllers, self.quorum)
         add_rule(self.nodes, NoBugs())
         add_rule(self.nodes, self.rules)  # also where a controller of its own commits metadata
+        add_rule(self.brokers, CommittedMarkers(self.brokers, self.rules, self.newest_image))
         add_image_rule(self.nodes, MetadataOffsets())
         add_image_rule(self.brokers, ImageEveryWhere())
         add_image_rule(self.brokers, CoordinatorTerms(self.group.process_ended))

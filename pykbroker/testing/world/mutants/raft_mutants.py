@@ -112,7 +112,7 @@ RAFT_MUTANTS = (
         "a voter votes only for a log at least as up to date as its own",
         (Patch("kraft.raft.raft_elections:grants_vote", instead(_votes_for_short_logs)),),
         life=QUORUM,
-        seed=1,
+        seed=13,
     ),
     Mutant(
         "committed-by-the-leader-alone",
@@ -130,7 +130,7 @@ RAFT_MUTANTS = (
             ),
         ),
         life=QUORUM,
-        seed=13,
+        seed=25,
     ),
     Mutant(
         "high-watermark-of-another-epoch",
@@ -149,7 +149,7 @@ RAFT_MUTANTS = (
         "a voter truncates what its leader does not have",
         (Patch("kraft.raft.raft_driver:RaftDriver.truncate", doing_nothing),),
         life=QUORUM,
-        seed=70,
+        seed=35,
     ),
     Mutant(
         "controller-is-not-built-anew",

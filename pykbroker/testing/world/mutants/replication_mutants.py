@@ -136,7 +136,7 @@ REPLICATION_MUTANTS = (
         "the controller rejects changes of the ISR by the leader of an earlier epoch",
         (Patch("kraft.controller.alter_partition:_fault", instead(_of_any_epoch)),),
         life=CLUSTER,
-        seed=8,
+        seed=1,
     ),
     Mutant(
         "uncommitted-is-read",
@@ -155,7 +155,7 @@ REPLICATION_MUTANTS = (
         "a leader reports where a follower's log diverges",
         (Patch("replication.fetch_reader:diverging_epoch", returning(None)),),
         life=CLUSTER,
-        seed=28,
+        seed=3,
     ),
     Mutant(
         "cut-too-early",

@@ -85,13 +85,13 @@ SERVING_MUTANTS = (
                 instead(_as_if_from_zero),
             ),
         ),
-        seed=12,
+        seed=0,
     ),
     Mutant(
         "torn-replies",
         "bytes that a socket did not accept are sent later",
         (Patch("network.send:SendQueue._drop_sent", instead(_no_reply_parts)),),
-        seed=14,
+        seed=41,
     ),
     Mutant(
         "slices-shifted",
