@@ -22,7 +22,7 @@ from pykbroker.testing.world.mutants.mutant import (
     returning,
 )
 
-MORE_SEEDS = {ONE_NODE: 60, QUORUM: 60, CLUSTER: 12}
+MORE_SEEDS = {ONE_NODE: 120, QUORUM: 200, CLUSTER: 60}
 
 
 @pytest.mark.slow
