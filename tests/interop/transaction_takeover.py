@@ -7,6 +7,8 @@ What each answers is the transcript, as in transaction_script.
 
 from __future__ import annotations
 
+from typing import Any
+
 from pykbroker.protocol.messages import list_transactions_request
 from pykbroker.protocol.messages.write_txn_markers_request import WriteTxnMarkersRequest
 from tests.interop.transaction_ends import describe, describe_producers
@@ -98,17 +100,25 @@ def arrive(play: Play, made: Producers) -> None:
 
 
 def _complete(play: Play, made: Producers) -> None:
-    """Write the markers that a coordinator skipped. Apache's does so when it loads a transaction
-    before the node has learnt who leads its partitions."""
+    """Write the markers that a coordinator skipped. Apache's does so when it loads a transaction,
+    or aborts an overdue one, before the node has learnt who leads its partitions."""
     for partition, (name, committed) in enumerate(DECIDED.items()):
-        if play.is_open("marked", partition):
-            play.skipped.append(name)
-            fields = {"coordinator_epoch": 100, "transaction_result": committed}
-            if play.transaction_version == 2:
-                fields["transaction_version"] = 2
-            missing = marker(made[name], ("marked", [partition]), **fields)
-            play.client.ask("WriteTxnMarkers", 2, WriteTxnMarkersRequest(markers=[missing]))
-            assert not play.is_open("marked", partition)
+        _write_skipped(play, made[name], ("marked", partition), transaction_result=committed)
+    late = made["is overdue"]
+    _write_skipped(play, late, ("slow", 0), producer_epoch=late.epoch + 1)
+
+
+def _write_skipped(play: Play, producer: Producer, at: tuple[str, int], **given: Any) -> None:
+    topic, partition = at
+    if not play.is_open(topic, partition):
+        return
+    play.skipped.append(str(producer.name))
+    fields = {"coordinator_epoch": 100, "transaction_result": False, **given}
+    if play.transaction_version == 2:
+        fields["transaction_version"] = 2
+    missing = marker(producer, (topic, [partition]), **fields)
+    play.client.ask("WriteTxnMarkers", 2, WriteTxnMarkersRequest(markers=[missing]))
+    assert not play.is_open(topic, partition)
 
 
 def _end(play: Play, made: Producers) -> None:
